@@ -1,0 +1,48 @@
+"""The entry point of `porter` and `python -m porter`."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+NOT_DONE = 2
+"""The exit code after a usage error, and where something could not be processed."""
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+PIPE_CLOSED = 141
+"""The exit code when nobody reads on, as if the signal for it had ended us."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command line and exit with its code."""
+    import click
+
+    from porter.cli import cli
+    from porter.errors import Refused
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a locale without the character
+    try:
+        code = cli.main(arguments, prog_name="porter", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except Refused as error:
+        click.echo(f"Error: {error}", err=True)
+        code = NOT_DONE
+    except (click.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # What is still buffered has nowhere to go; Python would complain about it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = PIPE_CLOSED
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""`porter rewrite`: port what is below some paths, or show what that would change."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+
+import click
+
+from porter import git, progress, render, run, undo
+from porter.discover import Discovery, File, discover
+from porter.errors import Refused
+from porter.model import Options
+from porter.report import Report
+from porter.settings import resolve
+
+_LISTED = 5
+"""How many files a message names before it only counts."""
+
+
+@click.command(short_help="Port files in place, or show the port as a diff.")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True), metavar="PATH...")
+@click.option("--dry-run", is_flag=True, help="Print a diff for `git apply`; write nothing.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    help="Only rules whose code begins so; commas separate several.",
+)
+@click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="GLOB",
+    help="Leave out what matches, as a line in .gitignore would; may be given several times.",
+)
+@click.option(
+    "--vendor",
+    metavar="DIR",
+    type=click.Path(),
+    help="Copy the shim into the package DIR and import it from there.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes to work with; by default as many as there are CPUs, one for little work.",
+)
+@click.option("--allow-dirty", is_flag=True, help="Go on although files have uncommitted changes.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to report.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="List the rewritten sites too.")
+def rewrite(
+    paths: Sequence[str],
+    dry_run: bool,
+    select: Sequence[str],
+    ignore: Sequence[str],
+    exclude: Sequence[str],
+    vendor: str | None,
+    jobs: int | None,
+    allow_dirty: bool,
+    style: str,
+    verbose: bool,
+) -> int:
+    """Port the Python files at and below each PATH from CUDA to the device that is there.
+
+    Sites that take a decision are left and listed, with what to do. Files change one at a time,
+    whole or not at all. Each option but --dry-run, --allow-dirty, --format and --verbose can
+    stand in pyproject.toml, as a key of [tool.porter].
+
+    \b
+    Examples:
+      porter rewrite --dry-run .                  show the port
+      porter rewrite --dry-run . | git apply      the same as: porter rewrite .
+      porter rewrite src --vendor src/mypackage   no new dependency
+      porter rewrite . --select PTR1 --exclude 'tests/'
+    """
+    settings = resolve(
+        paths, select=select, ignore=ignore, exclude=exclude, jobs=jobs, vendor=vendor
+    )
+    found = discover(paths, settings.exclusions)
+    for note in found.notes:
+        _say(f"note: {note}")
+    if not dry_run and not allow_dirty:
+        _require_clean(found)
+    scanned = run.scan(found.files)
+    report = Report(len(found.files), skipped=found.skipped)
+    for file in scanned.unreadable:
+        report.add(file)
+    options = Options(settings.select, settings.ignore)
+    if dry_run:
+        outcomes = run.preview(scanned, options, settings.jobs)
+    else:
+        _warn_of_no_undo(scanned.hits)
+        outcomes = run.apply(scanned, options, settings.jobs)
+    try:
+        for file in progress.watched(outcomes, len(scanned.hits)):
+            if dry_run and style == "text":
+                click.echo(file.diff, nl=False)
+                file = dataclasses.replace(file, diff=b"")  # printed: no need to hold it
+            report.add(file)
+    except KeyboardInterrupt:
+        changed = 0 if dry_run else report.summary().changed
+        _say(f"interrupted: {changed} files were written, each of them whole")
+        raise
+    report.files.sort(key=lambda file: os.fsencode(file.path))
+    _print(report, dry_run=dry_run, style=style, verbose=verbose)
+    if dry_run:
+        _say_where_to_apply(report, found.files)
+    return 2 if report.summary().errors else 0
+
+
+def _say(message: str) -> None:
+    click.echo(message, err=True)
+
+
+def _require_clean(found: Discovery) -> None:
+    try:
+        dirty = undo.uncommitted(found)
+    except git.GitError as error:
+        raise Refused(
+            f"{error}, so it can't tell what is uncommitted; --allow-dirty goes on"
+        ) from error
+    if dirty:
+        raise Refused(
+            "these files have changes that are not committed, and a port would mix with them:\n"
+            + "".join(f"  {render.shown(path)}\n" for path in dirty[:_LISTED])
+            + (f"  and {len(dirty) - _LISTED} more\n" if len(dirty) > _LISTED else "")
+            + "Commit or stash them first; --dry-run shows the port, --allow-dirty goes on."
+        )
+
+
+def _warn_of_no_undo(hits: Sequence[File]) -> None:
+    alone = [file for file in hits if not file.in_git]
+    if alone:
+        example = render.shown(alone[0].path)
+        _say(f"note: no git can undo changes to {len(alone)} of the files, {example} for one")
+
+
+def _print(report: Report, *, dry_run: bool, style: str, verbose: bool) -> None:
+    if style == "json":
+        click.echo(render.as_json(report, dry_run=dry_run))
+        return
+    for line in render.skipped_lines(report):
+        _say(line)
+    lines = [
+        *render.finding_lines(report, verbose=verbose),
+        *render.summary_lines(report.summary(), dry_run=dry_run),
+    ]
+    click.echo("\n".join(lines), err=dry_run)
+
+
+def _say_where_to_apply(report: Report, files: Sequence[File]) -> None:
+    """Tell the folders that the diff's names are relative to, where they aren't obvious."""
+    changed = {file.path for file in report.files if file.changed}
+    roots = sorted({file.root for file in files if file.path in changed})
+    if roots and roots != [os.path.realpath(".")]:
+        _say(f"paths in the diff are relative to {' and '.join(map(render.shown, roots))}")

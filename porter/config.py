@@ -1,0 +1,101 @@
+"""`[tool.porter]` in pyproject.toml: the command line's options, written down for a project."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from porter import git
+from porter.errors import Refused
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings of a project; `path` is the file that they stand in, None without one.
+
+    `exclude` and `vendor` are relative to that file's folder.
+    """
+
+    path: Path | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    jobs: int | None = None
+    vendor: str | None = None
+
+
+_TYPES = {
+    "select": "a list of strings",
+    "ignore": "a list of strings",
+    "exclude": "a list of strings",
+    "jobs": "a whole number of at least 1",
+    "vendor": "a string",
+}
+_PER_RUN = {"allow-dirty", "dry-run", "format", "verbose"}
+
+
+def load(start: Path) -> Config:
+    """Read the nearest pyproject.toml that has a `[tool.porter]`, at or above `start`.
+
+    The search ends at the root of the repository that `start` lies in.
+
+    Raises:
+        Refused: a file on the way isn't TOML, or a key is unknown or of the wrong type; the text
+            names the file and the key.
+    """
+    folder = Path(os.path.realpath(start))
+    if not folder.is_dir():
+        folder = folder.parent
+    root = git.find_root(folder)
+    for candidate in (folder, *folder.parents):
+        path = candidate / "pyproject.toml"
+        if path.is_file():
+            table = _read(path)
+            if table is not None:
+                return _config(path, table)
+        if candidate == root:
+            break
+    return Config()
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return the file's `[tool.porter]`, None where it has none."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        tool = tomllib.loads(path.read_text("utf-8")).get("tool", {})
+    except (OSError, ValueError) as error:
+        raise Refused(f"{path} cannot be read: {error}") from error
+    table = tool.get("porter") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise Refused(f"{path}: tool.porter has to be a table")
+    return table
+
+
+def _config(path: Path, table: dict[str, Any]) -> Config:
+    for key, value in table.items():
+        if key in _PER_RUN:
+            raise Refused(f"{path}: tool.porter.{key} is for the command line only")
+        if key not in _TYPES:
+            close = difflib.get_close_matches(key, _TYPES, 1)
+            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(_TYPES)}"
+            raise Refused(f"{path}: tool.porter.{key} is unknown; {hint}")
+        if not _fits(value, _TYPES[key]):
+            raise Refused(f"{path}: tool.porter.{key} has to be {_TYPES[key]}, not {value!r}")
+    values = {key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}
+    return Config(path, **values)
+
+
+def _fits(value: object, kind: str) -> bool:
+    match kind:
+        case "a list of strings":
+            return isinstance(value, list) and all(isinstance(item, str) for item in value)
+        case "a string":
+            return isinstance(value, str) and value != ""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

@@ -1,0 +1,332 @@
+#include "process_group.h"
+
+#include "lowering.h"
+
+#include <ATen/core/ivalue.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <utility>
+
+namespace emulated {
+namespace {
+
+using at::Tensor;
+using c10d::Backend;
+using c10d::Work;
+using Tensors = std::vector<Tensor>;
+using TensorLists = std::vector<Tensors>;
+using WorkPtr = c10::intrusive_ptr<Work>;
+using FuturePtr = c10::intrusive_ptr<c10::ivalue::Future>;
+
+constexpr const char* kName = "hccl";
+
+Tensor lower(const Tensor& tensor) {
+  TORCH_CHECK(
+      tensor.device().type() == kDevice,
+      "No backend type associated with device type ", tensor.device().type(),
+      ": hccl carries NPU tensors (emulated)");
+  return cpu_view(tensor);
+}
+
+Tensors lower(const Tensors& tensors) {
+  Tensors lowered;
+  lowered.reserve(tensors.size());
+  for (const auto& tensor : tensors) {
+    lowered.push_back(lower(tensor));
+  }
+  return lowered;
+}
+
+TensorLists lower(const TensorLists& lists) {
+  TensorLists lowered;
+  lowered.reserve(lists.size());
+  for (const auto& list : lists) {
+    lowered.push_back(lower(list));
+  }
+  return lowered;
+}
+
+Tensors flat(const TensorLists& lists) {
+  Tensors all;
+  for (const auto& list : lists) {
+    all.insert(all.end(), list.begin(), list.end());
+  }
+  return all;
+}
+
+// gloo's work, with the device's tensors in place of the CPU's views of them.
+class DeviceWork final : public Work {
+ public:
+  DeviceWork(WorkPtr gloo, c10d::OpType type, Tensors outputs)
+      : Work(-1, type), gloo_(std::move(gloo)), outputs_(std::move(outputs)) {
+    std::vector<c10::Device> devices;
+    if (!outputs_.empty()) {
+      devices.push_back(outputs_.front().device());
+    }
+    future_ = c10::make_intrusive<c10::ivalue::Future>(
+        c10::ListType::create(c10::TensorType::get()), std::move(devices));
+  }
+
+  // Completes the future when gloo is done; apart from the constructor because the callback
+  // shares ownership of nothing but the future.
+  WorkPtr start() {
+    auto future = future_;
+    auto outputs = outputs_;
+    FuturePtr done;
+    try {
+      done = gloo_->getFuture();
+    } catch (const c10::Error&) {
+      return c10::intrusive_ptr<Work>::reclaim_copy(this); // point-to-point work has no future
+    }
+    done->addCallback([future, outputs](c10::ivalue::Future& finished) {
+      if (finished.hasError()) {
+        future->setError(finished.exception_ptr());
+      } else {
+        future->markCompleted(c10::IValue(outputs));
+      }
+    });
+    return c10::intrusive_ptr<Work>::reclaim_copy(this);
+  }
+
+  bool isCompleted() override {
+    return gloo_->isCompleted();
+  }
+
+  bool isSuccess() const override {
+    return gloo_->isSuccess();
+  }
+
+  std::exception_ptr exception() const override {
+    return gloo_->exception();
+  }
+
+  int sourceRank() const override {
+    return gloo_->sourceRank();
+  }
+
+  Tensors result() override {
+    return outputs_;
+  }
+
+  void synchronize() override {
+    gloo_->wait();
+  }
+
+  bool wait(std::chrono::milliseconds timeout) override {
+    return gloo_->wait(timeout);
+  }
+
+  void blockCurrentStream() override {
+    gloo_->wait();
+  }
+
+  void abort() override {
+    gloo_->abort();
+  }
+
+  FuturePtr getFuture() override {
+    return future_;
+  }
+
+ private:
+  WorkPtr gloo_;
+  Tensors outputs_;
+  FuturePtr future_;
+};
+
+WorkPtr wrap(WorkPtr gloo, c10d::OpType type, Tensors outputs) {
+  return c10::make_intrusive<DeviceWork>(std::move(gloo), type, std::move(outputs))->start();
+}
+
+// gloo has no mean. The sum is waited for, so that a mean is complete when the call returns.
+template <class Options, class Run>
+WorkPtr reduce_with(Options options, const Tensors& outputs, int size, const Run& run) {
+  const bool mean = options.reduceOp == c10d::ReduceOp::AVG;
+  if (mean) {
+    options.reduceOp = c10d::ReduceOp::SUM;
+  }
+  auto work = run(options);
+  if (mean) {
+    work->wait();
+    const BelowDispatch below;
+    for (const auto& output : outputs) {
+      cpu_view(output).div_(size);
+    }
+  }
+  return work;
+}
+
+class ProcessGroupHccl final : public Backend {
+ public:
+  explicit ProcessGroupHccl(c10::intrusive_ptr<Backend> gloo)
+      : Backend(gloo->getRank(), gloo->getSize()), gloo_(std::move(gloo)) {}
+
+  const std::string getBackendName() const override {
+    return kName;
+  }
+
+  c10::intrusive_ptr<Options> getBackendOptions() override {
+    return gloo_->getBackendOptions();
+  }
+
+  void setTimeout(std::chrono::milliseconds timeout) override {
+    gloo_->setTimeout(timeout);
+  }
+
+  void setSequenceNumberForGroup() override {
+    gloo_->setSequenceNumberForGroup();
+  }
+
+  uint64_t getSequenceNumberForGroup() override {
+    return gloo_->getSequenceNumberForGroup();
+  }
+
+  WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override {
+    auto cpu = lower(tensors);
+    return wrap(gloo_->broadcast(cpu, options), c10d::OpType::BROADCAST, tensors);
+  }
+
+  WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override {
+    auto cpu = lower(tensors);
+    auto work = reduce_with(
+        options, tensors, size_, [&](const auto& adapted) { return gloo_->allreduce(cpu, adapted); });
+    return wrap(std::move(work), c10d::OpType::ALLREDUCE, tensors);
+  }
+
+  WorkPtr allreduce_coalesced(
+      Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override {
+    auto cpu = lower(tensors);
+    auto work = reduce_with(options, tensors, size_, [&](const auto& adapted) {
+      return gloo_->allreduce_coalesced(cpu, adapted);
+    });
+    return wrap(std::move(work), c10d::OpType::ALLREDUCE_COALESCED, tensors);
+  }
+
+  WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& options) override {
+    auto cpu = lower(tensors);
+    const auto outputs = options.rootRank == rank_ ? tensors : Tensors{};
+    auto work = reduce_with(
+        options, outputs, size_, [&](const auto& adapted) { return gloo_->reduce(cpu, adapted); });
+    return wrap(std::move(work), c10d::OpType::REDUCE, tensors);
+  }
+
+  WorkPtr allgather(
+      TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override {
+    auto cpu_outputs = lower(outputs);
+    auto cpu_inputs = lower(inputs);
+    return wrap(
+        gloo_->allgather(cpu_outputs, cpu_inputs, options), c10d::OpType::ALLGATHER, flat(outputs));
+  }
+
+  WorkPtr _allgather_base(
+      Tensor& output, Tensor& input, const c10d::AllgatherOptions& options) override {
+    auto cpu_output = lower(output);
+    auto cpu_input = lower(input);
+    return wrap(
+        gloo_->_allgather_base(cpu_output, cpu_input, options), c10d::OpType::_ALLGATHER_BASE,
+        {output});
+  }
+
+  WorkPtr allgather_into_tensor_coalesced(
+      Tensors& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override {
+    auto cpu_outputs = lower(outputs);
+    auto cpu_inputs = lower(inputs);
+    return wrap(
+        gloo_->allgather_into_tensor_coalesced(cpu_outputs, cpu_inputs, options),
+        c10d::OpType::COALESCED, outputs);
+  }
+
+  WorkPtr gather(
+      TensorLists& outputs, Tensors& inputs, const c10d::GatherOptions& options) override {
+    auto cpu_outputs = lower(outputs);
+    auto cpu_inputs = lower(inputs);
+    return wrap(gloo_->gather(cpu_outputs, cpu_inputs, options), c10d::OpType::GATHER, flat(outputs));
+  }
+
+  WorkPtr scatter(
+      Tensors& outputs, TensorLists& inputs, const c10d::ScatterOptions& options) override {
+    auto cpu_outputs = lower(outputs);
+    auto cpu_inputs = lower(inputs);
+    return wrap(gloo_->scatter(cpu_outputs, cpu_inputs, options), c10d::OpType::SCATTER, outputs);
+  }
+
+  WorkPtr reduce_scatter(
+      Tensors& outputs, TensorLists& inputs, const c10d::ReduceScatterOptions& options) override {
+    auto cpu_outputs = lower(outputs);
+    auto cpu_inputs = lower(inputs);
+    auto work = reduce_with(options, outputs, size_, [&](const auto& adapted) {
+      return gloo_->reduce_scatter(cpu_outputs, cpu_inputs, adapted);
+    });
+    return wrap(std::move(work), c10d::OpType::REDUCE_SCATTER, outputs);
+  }
+
+  WorkPtr _reduce_scatter_base(
+      Tensor& output, Tensor& input, const c10d::ReduceScatterOptions& options) override {
+    auto cpu_output = lower(output);
+    auto cpu_input = lower(input);
+    auto work = reduce_with(options, {output}, size_, [&](const auto& adapted) {
+      return gloo_->_reduce_scatter_base(cpu_output, cpu_input, adapted);
+    });
+    return wrap(std::move(work), c10d::OpType::_REDUCE_SCATTER_BASE, {output});
+  }
+
+  WorkPtr reduce_scatter_tensor_coalesced(
+      Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& options) override {
+    auto cpu_outputs = lower(outputs);
+    auto cpu_inputs = lower(inputs);
+    auto work = reduce_with(options, outputs, size_, [&](const auto& adapted) {
+      return gloo_->reduce_scatter_tensor_coalesced(cpu_outputs, cpu_inputs, adapted);
+    });
+    return wrap(std::move(work), c10d::OpType::REDUCE_SCATTER_TENSOR_COALESCED, outputs);
+  }
+
+  WorkPtr alltoall_base(
+      Tensor& output,
+      Tensor& input,
+      std::vector<int64_t>& output_sizes,
+      std::vector<int64_t>& input_sizes,
+      const c10d::AllToAllOptions& options) override {
+    auto cpu_output = lower(output);
+    auto cpu_input = lower(input);
+    return wrap(
+        gloo_->alltoall_base(cpu_output, cpu_input, output_sizes, input_sizes, options),
+        c10d::OpType::ALLTOALL_BASE, {output});
+  }
+
+  WorkPtr alltoall(
+      Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) override {
+    auto cpu_outputs = lower(outputs);
+    auto cpu_inputs = lower(inputs);
+    return wrap(gloo_->alltoall(cpu_outputs, cpu_inputs, options), c10d::OpType::ALLTOALL, outputs);
+  }
+
+  WorkPtr send(Tensors& tensors, int rank, int tag) override {
+    auto cpu = lower(tensors);
+    return wrap(gloo_->send(cpu, rank, tag), c10d::OpType::SEND, tensors);
+  }
+
+  WorkPtr recv(Tensors& tensors, int rank, int tag) override {
+    auto cpu = lower(tensors);
+    return wrap(gloo_->recv(cpu, rank, tag), c10d::OpType::RECV, tensors);
+  }
+
+  WorkPtr recvAnysource(Tensors& tensors, int tag) override {
+    auto cpu = lower(tensors);
+    return wrap(gloo_->recvAnysource(cpu, tag), c10d::OpType::RECVANYSOURCE, tensors);
+  }
+
+  WorkPtr barrier(const c10d::BarrierOptions& options) override {
+    return gloo_->barrier(options);
+  }
+
+ private:
+  c10::intrusive_ptr<Backend> gloo_;
+};
+
+} // namespace
+
+c10::intrusive_ptr<c10d::Backend> make_process_group(const c10::intrusive_ptr<c10d::Backend>& gloo) {
+  return c10::make_intrusive<ProcessGroupHccl>(gloo);
+}
+
+} // namespace emulated

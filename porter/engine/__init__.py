@@ -1,0 +1,18 @@
+"""The engine: locate sites with `ast`, rewrite them with libcst, splice, guard.
+
+Importing this package costs nothing; `rewrite_source` and `may_have_sites` are what it offers.
+"""
+
+from __future__ import annotations
+
+from porter.engine.prefilter import may_have_sites
+from porter.model import Options, Rewrite
+
+__all__ = ["may_have_sites", "rewrite_source"]
+
+
+def rewrite_source(data: bytes, *, path: str = "<string>", options: Options | None = None) -> Rewrite:
+    """Port the bytes of one Python file (see `porter.engine.pipeline.rewrite_source`)."""
+    from porter.engine import pipeline  # libcst, which a file without a site has no need of
+
+    return pipeline.rewrite_source(data, path=path, options=options)

@@ -1,0 +1,181 @@
+"""The guards on every file that is written: what may not happen, checked on the new text itself.
+
+That the new text parses says little: of splices broken on purpose, 4 in 10 still parse. The
+extent guard asks for more: in the old tree and in the new one each edit is exactly one expression,
+at its predicted place, and every node around it has the extent that the changes predict. Only
+nodes on the way to a change are compared; everything else was copied.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+
+from porter.engine.source import Source
+from porter.engine.splice import Change, Spliced
+
+_FIELDS_HAVE_PLACES = sys.version_info >= (3, 12)
+
+
+class GuardError(Exception):
+    """The new text is not the old one with the changes in it; `code` names the rule, if known."""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def check(old: Source, old_tree: ast.Module, spliced: Spliced) -> ast.Module:
+    """Check the new text against the old tree and the changes, and return its own tree.
+
+    Raises:
+        GuardError: a change is not what it was meant to be.
+        SourceError: the new text can't be parsed.
+    """
+    new = Source(spliced.data, old.encoding, old.bom)
+    new_tree = new.parse()
+    guard = _ExtentGuard(old, new, spliced)
+    guard.body(old_tree.body, new_tree.body)
+    guard.finish()
+    return new_tree
+
+
+class _ExtentGuard:
+    """Walks both trees side by side, along the changes."""
+
+    def __init__(self, old: Source, new: Source, spliced: Spliced) -> None:
+        self.old = old
+        self.new = new
+        self.spliced = spliced
+        self.expressions = {c.core: c for c in spliced.changes if c.kind == "expression"}
+        self.imports = {(c.start, c.end): c for c in spliced.changes if c.kind == "import"}
+        self.inserted = {
+            spliced.new_start(c) + c.statement_at: c
+            for c in spliced.changes
+            if c.kind == "insertion"
+        }
+        self.seen: set[Change] = set()
+
+    def finish(self) -> None:
+        for change in self.spliced.changes:
+            if change not in self.seen:
+                raise GuardError("an edit is not where an expression stands", change.code)
+
+    def body(self, old: list[ast.stmt], new: list[ast.stmt]) -> None:
+        """Compare two lists of statements; the new one may hold inserted imports."""
+        at = 0
+        for statement in old:
+            at = self._skip_inserted(new, at)
+            change = self.imports.get(self._extent(self.old, statement))
+            if at >= len(new):
+                raise GuardError("a statement is missing")
+            if change is not None:
+                self._import(change, new, at)
+                at += change.statements
+            else:
+                self.node(statement, new[at])
+                at += 1
+        at = self._skip_inserted(new, at)
+        if at != len(new):
+            raise GuardError("there is a statement too many")
+
+    def _skip_inserted(self, new: list[ast.stmt], at: int) -> int:
+        while at < len(new):
+            change = self.inserted.get(self._extent(self.new, new[at])[0])
+            if change is None or not isinstance(new[at], ast.Import | ast.ImportFrom):
+                return at
+            self.seen.add(change)
+            at += 1
+        return at
+
+    def _import(self, change: Change, new: list[ast.stmt], at: int) -> None:
+        statements = new[at : at + change.statements]
+        start = self.spliced.new_start(change)
+        ok = len(statements) == change.statements and all(
+            isinstance(s, ast.Import | ast.ImportFrom) for s in statements
+        )
+        if not ok or (
+            self._extent(self.new, statements[0])[0],
+            self._extent(self.new, statements[-1])[1],
+        ) != (start, start + len(change.text)):
+            raise GuardError("an import statement is not where it should be", change.code)
+        self.seen.add(change)
+
+    def node(self, old: ast.AST, new: ast.AST) -> None:
+        """Compare two nodes that should stand for each other."""
+        if not hasattr(old, "lineno"):
+            self._same_type(old, new)
+            self._children(old, new)
+            return
+        extent = self._extent(self.old, old)
+        change = self.expressions.get(extent) if isinstance(old, ast.expr) else None
+        if change is not None and change not in self.seen:
+            self._expression(change, new)
+            return
+        self._same_type(old, new)
+        expected = (self.spliced.start(extent[0]), self.spliced.end(extent[1]))
+        if self._extent(self.new, new) != expected:
+            raise GuardError(
+                f"{type(old).__name__} at byte {extent[0]} has another extent than predicted",
+                self._code_near(extent),
+            )
+        if isinstance(old, ast.JoinedStr) and not _FIELDS_HAVE_PLACES:
+            self._fields(extent)
+        elif self.spliced.within(*self._whole(old, extent)):
+            self._children(old, new)
+
+    def _whole(self, node: ast.AST, extent: tuple[int, int]) -> tuple[int, int]:
+        """A definition's decorators stand before its own extent."""
+        decorators = getattr(node, "decorator_list", None)
+        if not decorators:
+            return extent
+        return min(extent[0], self._extent(self.old, decorators[0])[0]), extent[1]
+
+    def _expression(self, change: Change, new: ast.AST) -> None:
+        start = self.spliced.new_start(change)
+        expected = (start + change.new_core[0], start + change.new_core[1])
+        if not isinstance(new, ast.expr) or self._extent(self.new, new) != expected:
+            raise GuardError("an edit did not stay one expression", change.code)
+        self.seen.add(change)
+
+    def _fields(self, extent: tuple[int, int]) -> None:
+        """Before Python 3.12 `ast` doesn't know where an f-string's fields are: take the whole."""
+        for change in self.spliced.changes:
+            if extent[0] < change.start and change.end < extent[1]:
+                self.seen.add(change)
+
+    def _children(self, old: ast.AST, new: ast.AST) -> None:
+        for before, after in self._fields_of(old, new):
+            if before and isinstance(before[0], ast.stmt):
+                self.body(before, after)
+                continue
+            if len(before) != len(after):
+                raise GuardError(f"{type(old).__name__} has another number of parts")
+            for one, other in zip(before, after, strict=True):
+                self.node(one, other)
+
+    def _fields_of(self, old: ast.AST, new: ast.AST) -> Iterator[tuple[list[ast.AST], list[ast.AST]]]:
+        for name in old._fields:
+            one, other = getattr(old, name, None), getattr(new, name, None)
+            if isinstance(one, list):
+                yield [n for n in one if isinstance(n, ast.AST)], [
+                    n for n in other or () if isinstance(n, ast.AST)
+                ]
+            elif isinstance(one, ast.AST):
+                yield [one], [other] if isinstance(other, ast.AST) else []
+
+    def _same_type(self, old: ast.AST, new: ast.AST) -> None:
+        if type(old) is not type(new):
+            raise GuardError(f"{type(old).__name__} became {type(new).__name__}")
+
+    def _code_near(self, extent: tuple[int, int]) -> str:
+        return next((c.code for c in self.spliced.changes if c.start >= extent[0]), "")
+
+    @staticmethod
+    def _extent(source: Source, node: ast.AST) -> tuple[int, int]:
+        assert isinstance(node, ast.expr | ast.stmt | ast.excepthandler | ast.pattern | ast.arg | ast.keyword | ast.alias)
+        end_line, end_column = node.end_lineno, node.end_col_offset
+        assert end_line is not None
+        assert end_column is not None
+        return source.offset(node.lineno, node.col_offset), source.offset(end_line, end_column)

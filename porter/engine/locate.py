@@ -1,0 +1,393 @@
+"""The locating half of the engine: walk the statements, hand over the fragments.
+
+Only statements on whose lines a trigger word stands are entered at all. Which names mean what is
+asked of the scope table (scope.py); what a fragment is stands in fragment.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from porter.engine import triggers
+from porter.engine.bindings import import_bindings
+from porter.engine.expressions import MAX_BYTES, MAX_DEPTH, Look, look, parts
+from porter.engine.fragment import Fragment
+from porter.engine.place import Located, LocatedImport, Place, Survey
+from porter.engine.scope import Scope, module_scope
+from porter.engine.source import Source
+from porter.engine.surroundings import (
+    FileFacts,
+    class_flags,
+    file_facts,
+    function_flags,
+    if_flags,
+    is_scripted,
+    last_name,
+)
+from porter.rule import AMBIGUOUS, Role
+
+SCRIPTED = (
+    "inside code that TorchScript compiles, which can't call the shim: "
+    "pass the device in as an argument, or take the function out of torch.jit.script"
+)
+TARGET = "an assignment to a name of torch.cuda replaces it for every user: port this by hand"
+PATTERN = "a match pattern can't hold a call: turn this case into an if"
+
+
+def locate(source: Source, tree: ast.Module) -> Survey:
+    """Find every fragment and import of a file that a rule may have an answer for."""
+    scope = module_scope(tree, source.data)
+    facts = file_facts(tree, source.data, scope)
+    lines = _lines_with(source, triggers.WORDS)
+    finder = _Finder(source, facts, lines, frozenset())
+    finder.walk(tree, scope)
+    traced = frozenset(
+        name
+        for found in finder.imports
+        for name, qualified in import_bindings(found.statement)
+        if triggers.is_traced(qualified)
+    )
+    hidden = [n for n in traced if not any(w in n.encode() for w in triggers.WORDS)]
+    if traced:  # once more, now that the names are known
+        # The names that those imports bind stand on lines of their own.
+        pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(n.encode()) for n in hidden))
+        more = [source.line_of(m.start()) for m in pattern.finditer(source.data)] if hidden else []
+        finder = _Finder(source, facts, sorted({*lines, *more}), traced)
+        finder.walk(tree, scope)
+    fragments = sorted(finder.fragments, key=lambda f: f.fragment.start)
+    return Survey(scope, fragments, finder.imports)
+
+
+def _lines_with(source: Source, words: tuple[bytes, ...]) -> list[int]:
+    """Return the numbers of the lines that hold one of the words, ascending."""
+    lines = set()
+    for word in words:
+        at = source.data.find(word)
+        while at >= 0:
+            line = source.line_of(at)
+            lines.add(line)
+            at = source.data.find(word, source.line_starts[line])
+    return sorted(lines)
+
+
+class _Finder:
+    """One walk over the statements of a file."""
+
+    def __init__(
+        self, source: Source, facts: FileFacts, lines: list[int], traced: frozenset[str]
+    ) -> None:
+        self.source = source
+        self.facts = facts
+        self.lines = lines
+        self.traced = traced
+        self.fragments: list[Located] = []
+        self.imports: list[LocatedImport] = []
+        self._scopes: dict[ast.AST, Scope] = {}
+
+    def walk(self, tree: ast.Module, scope: Scope) -> None:
+        todo: list[tuple[ast.stmt, Place]] = []
+        place = Place(scope, self.facts.flags)
+        todo.extend((s, place) for s in tree.body)
+        while todo:
+            statement, place = todo.pop()
+            if self._has_hit(statement):
+                todo.extend(self._statement(statement, place))
+
+    def _has_hit(self, node: ast.stmt | ast.expr) -> bool:
+        first = node.lineno
+        decorators = getattr(node, "decorator_list", None)
+        if decorators:
+            first = min(first, decorators[0].lineno)
+        at = bisect.bisect_left(self.lines, first)
+        return at < len(self.lines) and self.lines[at] <= (node.end_lineno or first)
+
+    def _statement(self, node: ast.stmt, place: Place) -> Iterator[tuple[ast.stmt, Place]]:
+        """Take a statement's own expressions, and yield the statements inside it."""
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                self.imports.append(LocatedImport(node, place))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield from self._function(node, place)
+            case ast.ClassDef():
+                yield from self._class(node, place)
+            case ast.If():
+                yield from self._if(node, place)
+            case ast.Try() | ast.With() | ast.AsyncWith() | ast.For() | ast.AsyncFor():
+                yield from self._block(node, place)
+            case ast.While() | ast.Match():
+                yield from self._block(node, place)
+            case _ if type(node).__name__ == "TryStar":
+                yield from self._block(node, place)
+            case _:
+                self._simple(node, place)
+
+    def _simple(self, node: ast.stmt, place: Place) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                self._take(value, place, Role("assign", last_name(targets[0])))
+                for target in targets:
+                    self._target(target, place)
+            case ast.AugAssign(target=target, value=value):
+                self._take(value, place, Role("assign", last_name(target)))
+                self._target(target, place)
+            case ast.AnnAssign(target=target, annotation=annotation, value=value):
+                self._take(annotation, place, Role("annotation"))
+                if value is not None:
+                    self._take(value, place, Role("assign", last_name(target)))
+                self._target(target, place)
+            case ast.Return(value=ast.expr() as value):
+                name = getattr(place.scope.node, "name", "")
+                self._take(value, place, Role("return", name))
+            case ast.Expr(value=value):
+                self._take(value, place, Role("statement"))
+            case ast.Assert(test=test, msg=message):
+                self._take(test, place, Role("test"))
+                if message is not None:
+                    self._take(message, place, Role("raise"))
+            case ast.Raise(exc=exc, cause=cause):
+                for value in filter(None, (exc, cause)):
+                    self._take(value, place, Role("raise"))
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    self._target(target, place)
+            case _ if type(node).__name__ == "TypeAlias":
+                self._take(node.value, place, Role("annotation"))  # type: ignore[attr-defined]
+
+    def _block(self, node: ast.stmt, place: Place) -> Iterator[tuple[ast.stmt, Place]]:
+        inside = place
+        match node:
+            case ast.For() | ast.AsyncFor():
+                self._take(node.iter, place, Role("iterate", last_name(node.target)))
+                self._target(node.target, place)
+            case ast.While(test=test):
+                self._take(test, place, Role("test"))
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    self._take(item.context_expr, place, Role("with"))
+                    if item.optional_vars is not None:
+                        self._target(item.optional_vars, place)
+            case ast.Match():
+                yield from self._match(node, place)
+            case _:
+                inside = replace(place, path=(*place.path, "try"))
+                for handler in getattr(node, "handlers", ()):
+                    if handler.type is not None:
+                        self._take(handler.type, place, Role("except"))
+                    for statement in handler.body:
+                        yield statement, replace(place, path=(*place.path, "except"))
+        for name in ("body", "orelse", "finalbody"):
+            for statement in getattr(node, name, ()):
+                yield statement, inside
+
+    def _match(self, node: ast.Match, place: Place) -> Iterator[tuple[ast.stmt, Place]]:
+        self._take(node.subject, place, Role("other"))
+        for case in node.cases:
+            for part in ast.walk(case.pattern):
+                if isinstance(part, ast.MatchValue):
+                    self._take(part.value, replace(place, frozen=PATTERN), Role("pattern"))
+            if case.guard is not None:
+                self._take(case.guard, place, Role("test"))
+            for statement in case.body:
+                yield statement, place
+
+    def _if(self, node: ast.If, place: Place) -> Iterator[tuple[ast.stmt, Place]]:
+        negated, flags = if_flags(node, self.source, place.scope)
+        kind = "type_checking" if last_name(node.test) == "TYPE_CHECKING" else "if"
+        inside = replace(place, flags=place.flags | flags, path=(*place.path, kind))
+        guard = None
+        if "guard" in flags:
+            guard = f"guard:{self.source.offset(node.lineno, node.col_offset)}"
+        self._take(node.test, replace(place, flags=place.flags | flags), Role("test"), guard)
+        guarded = inside
+        if guard is not None:
+            guarded = replace(inside, guards=(*inside.guards, guard))
+        for statement in node.body:
+            yield statement, inside if negated else guarded
+        for statement in node.orelse:
+            yield statement, guarded if negated else inside
+
+    def _function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, place: Place
+    ) -> Iterator[tuple[ast.stmt, Place]]:
+        for decorator in node.decorator_list:
+            self._take(decorator, place, Role("decorator"))
+        frozen = place.frozen
+        if is_scripted(node, place.scope, self.facts):
+            frozen = SCRIPTED
+        head = replace(place, frozen=frozen)
+        a = node.args
+        positional = [*a.posonlyargs, *a.args]
+        defaults = list(zip(reversed(positional), reversed(a.defaults), strict=False))
+        defaults += [(p, d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d]
+        for parameter, default in defaults:
+            self._take(default, head, Role("default", parameter.arg))
+        for parameter in [*positional, *a.kwonlyargs, a.vararg, a.kwarg]:
+            if parameter is not None and parameter.annotation is not None:
+                self._take(parameter.annotation, head, Role("annotation"))
+        if node.returns is not None:
+            self._take(node.returns, head, Role("annotation"))
+        inside = Place(
+            self._scope(place.scope, node),
+            (place.flags - {"class_body", "enum"}) | function_flags(node, place, self.source),
+            place.guards,
+            frozen,
+            (*place.path, "function"),
+        )
+        for statement in node.body:
+            yield statement, inside
+
+    def _class(self, node: ast.ClassDef, place: Place) -> Iterator[tuple[ast.stmt, Place]]:
+        for decorator in node.decorator_list:
+            self._take(decorator, place, Role("decorator"))
+        for base in node.bases:
+            value = base.value if isinstance(base, ast.Starred) else base
+            self._take(value, place, Role("base"))
+        for keyword in node.keywords:
+            self._take(keyword.value, place, Role("keyword", keyword.arg or ""))
+        flags = place.flags | class_flags(node, place.scope, self.facts)
+        inside = replace(
+            place, scope=self._scope(place.scope, node), flags=flags, path=(*place.path, "class")
+        )
+        for statement in node.body:
+            yield statement, inside
+
+    def _scope(self, outer: Scope, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Scope:
+        if node not in self._scopes:
+            self._scopes[node] = outer.inner(node)
+        return self._scopes[node]
+
+    def _target(self, node: ast.expr, place: Place) -> None:
+        """Take what is read in an assignment's target, and torch.cuda names that are assigned."""
+        if isinstance(node, ast.Name) or not self._has_hit(node):
+            return
+        match node:
+            case ast.Attribute(value=value):
+                qualified = place.scope.qualified(node)
+                if qualified is not None and triggers.is_traced(qualified):
+                    self._take(node, replace(place, frozen=TARGET), Role("target"))
+                else:
+                    self._take(value, place, Role("receiver"))
+            case ast.Subscript(value=value, slice=index):
+                self._take(value, place, Role("receiver"))
+                bounds = [index]
+                if isinstance(index, ast.Slice):
+                    bounds = [b for b in (index.lower, index.upper, index.step) if b]
+                for bound in bounds:
+                    self._take(bound, place, Role("index"))
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                for element in elements:
+                    self._target(element, place)
+            case ast.Starred(value=value):
+                self._target(value, place)
+
+    def _take(self, node: ast.expr, place: Place, role: Role, guard: str | None = None) -> None:
+        """Make a fragment of an expression, or of its parts where it is too large."""
+        if not self._has_hit(node):
+            return
+        if isinstance(node, ast.Slice):
+            for part, _ in parts(node):
+                self._take(part, place, Role("index"), guard)
+            return
+        seen = look(node, self.traced, annotation=role.kind == "annotation")
+        if not seen.triggered:
+            return
+        start = self.source.offset(node.lineno, node.col_offset)
+        end = self.source.offset(node.end_lineno or 1, node.end_col_offset or 0)
+        if end - start > MAX_BYTES or seen.depth > MAX_DEPTH:
+            inner = list(parts(node))
+            if inner:
+                hidden = replace(place, flags=place.flags | {f"bound:{n}" for n in seen.bound})
+                for part, holder in inner:
+                    self._take(part, hidden, self._part_role(part, holder, role, place), guard)
+                return
+        fragment = self._fragment(start, end, seen, place, role, guard)
+        self.fragments.append(Located(fragment, place, node))
+
+    def _fragment(
+        self, start: int, end: int, seen: Look, place: Place, role: Role, guard: str | None
+    ) -> Fragment:
+        names: dict[str, str] = {}
+        instances: dict[str, str] = {}
+        bound = seen.bound | {f[6:] for f in place.flags if f.startswith("bound:")}
+        for name in sorted(seen.names):
+            meaning = place.scope.meaning(name)
+            if name in bound:
+                meaning = AMBIGUOUS if meaning and name in self.traced | {"torch"} else None
+            if meaning is not None:
+                names[name] = meaning
+            elif name not in bound:
+                made_by = place.scope.made_by(name)
+                if made_by is not None:
+                    instances[name] = made_by
+        return Fragment(
+            start,
+            end,
+            self.source.data[start:end].decode("utf-8"),
+            tuple(names.items()),
+            role,
+            tuple(instances.items()),
+            frozenset(f for f in place.flags if not f.startswith("bound:")),
+            place.guards,
+            guard,
+            place.frozen,
+            self._names_cuda(seen, names, place),
+        )
+
+    def _names_cuda(self, seen: Look, names: dict[str, str], place: Place) -> bool:
+        for chain in seen.chains:
+            root: ast.expr = chain
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if not isinstance(root, ast.Name):
+                continue
+            meaning = names.get(root.id)
+            if meaning == AMBIGUOUS:
+                _, bindings = place.scope.find(root.id)
+                if any(b.qualified == "torch" or triggers.is_traced(b.qualified) for b in bindings):
+                    return True
+                continue
+            qualified = place.scope.qualified(chain) if meaning else None
+            if qualified is not None and triggers.is_traced(qualified):
+                return True
+        return False
+
+    def _part_role(self, part: ast.expr, holder: ast.AST, role: Role, place: Place) -> Role:
+        """Return the role of a part of an expression that is too large to be one fragment."""
+        match holder:
+            case ast.keyword(arg=name):
+                return Role("keyword", name or "", callee="?")
+            case ast.Call(func=func) if part is not func:
+                callee = place.scope.qualified(func) or f"?.{last_name(func)}"
+                at = holder.args.index(part)
+                return Role("argument", callee=callee, position=at)
+            case ast.Call():
+                return Role("called")
+            case ast.Dict(keys=keys, values=values):
+                if any(part is key for key in keys):
+                    return Role("key", outer=role)
+                key = keys[values.index(part)]
+                name = key.value if isinstance(key, ast.Constant) else ""
+                return Role("value", name if isinstance(name, str) else "", outer=role)
+            case ast.List() | ast.Tuple() | ast.Set():
+                return Role("element", outer=role)
+            case ast.IfExp(test=test):
+                return Role("test") if part is test else role
+            case ast.BoolOp():
+                return role
+            case ast.UnaryOp(op=ast.Not()):
+                return Role("test")
+            case ast.BinOp() | ast.UnaryOp():
+                return Role("operand")
+            case ast.Compare():
+                return Role("compare")
+            case ast.Attribute(attr=attr):
+                return Role("receiver", attr)
+            case ast.Subscript(value=value):
+                return Role("receiver") if part is value else Role("index")
+            case ast.Lambda():
+                return Role("return")
+        return Role("other")

@@ -1,0 +1,13 @@
+"""The first look at a file: most hold no word of CUDA, and stop here unparsed."""
+
+from __future__ import annotations
+
+from porter.engine import triggers
+
+
+def may_have_sites(data: bytes) -> bool:
+    """Whether the file's bytes hold any word that a site needs.
+
+    UTF-16 and UTF-32 would hide the words, but Python source can't be in either.
+    """
+    return any(word in data for word in triggers.WORDS)

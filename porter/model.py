@@ -1,0 +1,98 @@
+"""What the engine says about a file: findings, and the file's new bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Level(str, Enum):
+    """How a finding ended, from the best to the worst for the user."""
+
+    REWRITTEN = "rewritten"
+    """The site was ported."""
+    NOTE = "note"
+    """Recognised and rightly left alone: nothing to do."""
+    MANUAL = "manual"
+    """Recognised and left: a person has to decide; the message says what."""
+    ERROR = "error"
+    """The file could not be processed; it is as it was."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One site in one file.
+
+    Lines and columns count from 1, columns in characters, as editors do; `end_column` is the
+    first column behind the site. `source` is the site's first line, without its line end.
+    """
+
+    code: str
+    level: Level
+    message: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    source: str = ""
+    replacement: str | None = None
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """The outcome for the bytes of one file.
+
+    `output` equals the input where nothing changed, and where an error finding says that the
+    file could not be processed.
+    """
+
+    output: bytes
+    findings: tuple[Finding, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether the file could not be processed."""
+        return any(f.level is Level.ERROR for f in self.findings)
+
+
+@dataclass(frozen=True)
+class Shim:
+    """How ported code imports the shim.
+
+    The default reads `import porter_runtime as accel`; a copy vendored into a package reads
+    `from axolotl import _accel as accel` (`Shim(package="axolotl", module="_accel")`).
+    """
+
+    module: str = "porter_runtime"
+    package: str | None = None
+    alias: str = "accel"
+
+    def statement(self, alias: str) -> str:
+        """Return the import statement that binds the shim to `alias`."""
+        prefix = f"from {self.package} " if self.package else ""
+        rename = "" if alias == self.module else f" as {alias}"
+        return f"{prefix}import {self.module}{rename}"
+
+    @property
+    def qualified(self) -> str:
+        """Return the dotted name under which the shim's own names are imported."""
+        return f"{self.package}.{self.module}" if self.package else self.module
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run of the engine may be told.
+
+    `select` and `ignore` hold codes or prefixes of codes ("PTR101", "PTR2"); an empty `select`
+    means all. `ignore` wins.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    shim: Shim = Shim()
+
+    def wants(self, code: str) -> bool:
+        """Whether the rule with this code takes part."""
+        if any(code.startswith(prefix) for prefix in self.ignore):
+            return False
+        return not self.select or any(code.startswith(prefix) for prefix in self.select)

@@ -1,0 +1,183 @@
+"""Running the engine over files: what is read, rewritten and written, and by whom.
+
+Workers read and rewrite; the parent alone writes, so that after an interruption it knows what
+was written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from porter import diff, write
+from porter.discover import File
+from porter.engine.prefilter import may_have_sites
+from porter.model import Finding, Level, Options, Rewrite
+from porter.parallel import Died, cpu_count, ordered_map
+from porter.report import FileReport, error
+
+_ENOUGH_FOR_WORKERS = 2_000_000
+"""Bytes with sites below which forking costs more time than it saves."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The first look: the files that may have sites, their bytes in sum, and the unreadable."""
+
+    hits: list[File]
+    size: int
+    unreadable: list[FileReport]
+
+
+@dataclass(frozen=True)
+class _Rewritten:
+    """What a worker answers.
+
+    `output` is None where nothing changed; where it did, either the new bytes and the digest of
+    those that were read, or the diff alone.
+    """
+
+    findings: tuple[Finding, ...]
+    output: bytes | None = None
+    read: bytes = b""
+    diff: bytes = b""
+
+
+def scan(files: Sequence[File]) -> Scan:
+    """Read each file once, and keep the names of those that may have sites."""
+    hits = []
+    size = 0
+    unreadable = []
+    for file in files:
+        try:
+            data = _read(file.path)
+        except OSError as problem:
+            unreadable.append(FileReport(file.path, (_unreadable(problem),)))
+            continue
+        if may_have_sites(data):
+            hits.append(file)
+            size += len(data)
+    return Scan(hits, size, unreadable)
+
+
+def preview(scanned: Scan, options: Options, jobs: int | None = None) -> Iterator[FileReport]:
+    """Rewrite the hits in memory; yield a report with a diff for each, in their order.
+
+    Args:
+        scanned: what `scan` returned.
+        options: which rules, and which shim.
+        jobs: how many processes; None leaves it to the size of the work.
+    """
+    for file, result in _rewritten(scanned, options, jobs, with_diff=True):
+        yield FileReport(file.path, result.findings, result.output is not None, result.diff)
+
+
+def apply(
+    scanned: Scan,
+    options: Options,
+    jobs: int | None = None,
+    before_first: Callable[[], object] = lambda: None,
+) -> Iterator[FileReport]:
+    """Rewrite the hits in place; yield a report for each, in their order.
+
+    Each file is replaced in one step. A signal that arrives meanwhile takes effect when the
+    report has been handed over, so whoever counts the reports knows what was written.
+
+    Args:
+        scanned: what `scan` returned.
+        options: which rules, and which shim.
+        jobs: how many processes; None leaves it to the size of the work.
+        before_first: called before the first file is written; what it raises ends the run.
+    """
+    written = False
+    for file, result in _rewritten(scanned, options, jobs, with_diff=False):
+        if result.output is None:
+            yield FileReport(file.path, result.findings)
+            continue
+        if not written:
+            before_first()
+            written = True
+        with write.signals_held():
+            yield _write(file, result.findings, result.output, result.read)
+
+
+def _write(file: File, findings: tuple[Finding, ...], output: bytes, read: bytes) -> FileReport:
+    try:
+        write.replace(file.path, output, read=read)
+    except write.WriteError as problem:
+        kept = tuple(f for f in findings if f.level is not Level.REWRITTEN)
+        return FileReport(file.path, (*kept, error(str(problem))))
+    return FileReport(file.path, findings, changed=True)
+
+
+def _rewritten(
+    scanned: Scan, options: Options, jobs: int | None, *, with_diff: bool
+) -> Iterator[tuple[File, _Rewritten]]:
+    """Yield each hit with what became of it in memory."""
+    if not scanned.hits:
+        return  # and libcst is never imported
+    from porter import engine
+
+    if jobs is None:
+        jobs = cpu_count() if scanned.size >= _ENOUGH_FOR_WORKERS else 1
+
+    def work(file: File) -> _Rewritten:
+        return _rewrite(engine.rewrite_source, file, options, with_diff=with_diff)
+
+    with _collector_off(), contextlib.closing(ordered_map(work, scanned.hits, jobs)) as results:
+        for file, result in zip(scanned.hits, results, strict=True):
+            if isinstance(result, Died):
+                reason = f"the process that worked on it ended by {result.reason}"
+                result = _Rewritten((error(reason),))
+            yield file, result
+
+
+def _rewrite(
+    engine: Callable[..., Rewrite], file: File, options: Options, *, with_diff: bool
+) -> _Rewritten:
+    try:
+        data = _read(file.path)
+        rewrite = engine(data, path=file.path, options=options)
+    except OSError as problem:
+        return _Rewritten((_unreadable(problem),))
+    except Exception as problem:  # a fault of porter's own must not cost the other files
+        return _Rewritten((error(_fault(problem)),))
+    if rewrite.failed or rewrite.output == data:
+        return _Rewritten(rewrite.findings)
+    if not with_diff:
+        return _Rewritten(rewrite.findings, rewrite.output, write.digest(data))
+    text = diff.unified(os.fsencode(file.name), data, rewrite.output)
+    return _Rewritten(rewrite.findings, b"", diff=text)
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        return file.readall()
+
+
+def _unreadable(problem: OSError) -> Finding:
+    return error(f"cannot be read: {problem.strerror or problem}")
+
+
+def _fault(problem: Exception) -> str:
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
+    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return f"a fault of porter's own, please report it: {problem!r} in {place}"
+
+
+@contextlib.contextmanager
+def _collector_off() -> Iterator[None]:
+    """Spare the walks over syntax trees the search for garbage that they hardly make."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    gc.freeze()  # what is imported by now stays shared with forked workers
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,81 @@
+"""What a run is told: the command line's options over those of the configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter import config
+from porter.errors import Refused
+from porter.exclude import Exclusion, Excluder, PatternError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one run; `vendor` is a path that can be opened."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    exclusions: tuple[Exclusion, ...]
+    jobs: int | None
+    vendor: str | None
+
+
+def resolve(
+    paths: Sequence[str],
+    *,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    exclude: Sequence[str] = (),
+    jobs: int | None = None,
+    vendor: str | None = None,
+) -> Settings:
+    """Merge the given options with the configuration that holds for the first path.
+
+    `exclude` adds to what is configured; every other option that is given replaces it. Patterns
+    and folders are relative to the working directory here, to pyproject.toml's folder there.
+    Codes may stand one by one or separated by commas.
+
+    Raises:
+        Refused: an option, or a configured value, makes no sense.
+    """
+    configured = config.load(Path(paths[0]))
+    exclusions = [_exclusion(os.path.realpath("."), exclude, "--exclude")]
+    folder = ""
+    if configured.path is not None:
+        folder = str(configured.path.parent)
+        exclusions.append(_exclusion(folder, configured.exclude, f"{configured.path}: exclude"))
+    if vendor is None and configured.vendor is not None:
+        vendor = os.path.join(folder, configured.vendor)
+    return Settings(
+        _codes(select, "--select") or _codes(configured.select, f"{configured.path}: select"),
+        _codes(ignore, "--ignore") or _codes(configured.ignore, f"{configured.path}: ignore"),
+        tuple(exclusions),
+        jobs or configured.jobs,
+        vendor,
+    )
+
+
+def _exclusion(base: str, patterns: Sequence[str], where: str) -> Exclusion:
+    try:
+        return Exclusion(base, Excluder(patterns))
+    except PatternError as error:
+        raise Refused(f"{where}: {error}") from error
+
+
+def _codes(given: Iterable[str], where: str) -> tuple[str, ...]:
+    """Split and check codes; each has to begin the code of a rule."""
+    codes = tuple(
+        code for text in given for part in text.split(",") if (code := part.strip().upper())
+    )
+    if not codes:
+        return ()
+    from porter.rule import all_rules
+
+    known = [rule.code for rule in all_rules()]
+    for code in codes:
+        if not any(each.startswith(code) for each in known):
+            raise Refused(f"{where}: no rule's code begins with {code}; see `porter rules`")
+    return codes

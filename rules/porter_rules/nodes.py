@@ -1,0 +1,41 @@
+"""Small questions about libcst nodes that several rules ask."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context
+
+
+def string_value(node: cst.CSTNode | None) -> str | None:
+    """Return the value of a plain string literal, None for anything else (bytes, f-strings)."""
+    if isinstance(node, cst.SimpleString):
+        value = node.evaluated_value
+        return value if isinstance(value, str) else None
+    return None
+
+
+def argument(call: cst.Call, name: str | None, position: int | None) -> cst.Arg | None:
+    """Return the argument that is passed as the keyword `name` or at the 0-based position.
+
+    A position behind a starred argument is not known.
+    """
+    for index, arg in enumerate(call.args):
+        if arg.star:
+            position = None
+        if arg.keyword is not None and arg.keyword.value == name:
+            return arg
+        if arg.keyword is None and not arg.star and index == position:
+            return arg
+    return None
+
+
+def is_runtime(node: cst.CSTNode, ctx: Context) -> bool:
+    """Whether the node is already a name of the shim, or a call of one."""
+    if isinstance(node, cst.Call):
+        if isinstance(node.func, cst.Name) and node.func.value == "str" and len(node.args) == 1:
+            return is_runtime(node.args[0].value, ctx)
+        return is_runtime(node.func, ctx)
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return isinstance(node, cst.Name) and node.value == ctx.alias
