@@ -24,7 +24,9 @@ class Finding:
     """One site in one file.
 
     Lines and columns count from 1, columns in characters, as editors do; `end_column` is the
-    first column behind the site. `source` is the site's first line, without its line end.
+    first column behind the site. Line and column point at what names the site: at `.cuda` behind
+    a chain that may have begun some lines earlier. `first_line` is the first line that the site
+    changes or, where it is left, `line`. `source` is the line, without its line end.
     """
 
     code: str
@@ -36,6 +38,7 @@ class Finding:
     end_column: int
     source: str = ""
     replacement: str | None = None
+    first_line: int = 0
 
 
 @dataclass(frozen=True)

@@ -99,9 +99,9 @@ class Bindings:
                         self._target(item.optional_vars, node, None, optional)
             case ast.Match():
                 for part in (p for case in node.cases for p in ast.walk(case.pattern)):
-                    name = getattr(part, "name", None) or getattr(part, "rest", None)
-                    if isinstance(name, str):
-                        self._bind(name, Binding("other", node))
+                    captured = getattr(part, "name", None) or getattr(part, "rest", None)
+                    if isinstance(captured, str):
+                        self._bind(captured, Binding("other", node))
             case _ if type(node).__name__ == "TypeAlias":  # from Python 3.12 on
                 self._target(node.name, node, None, optional)  # type: ignore[attr-defined]
 

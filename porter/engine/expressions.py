@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from porter.engine import triggers
-
-MAX_BYTES = 1_500
-"""Above this an expression is narrowed to its parts: a real dict was one of 89 KB."""
-
-MAX_DEPTH = 150
-"""Above this too: libcst's parser takes time quadratic in the nesting."""
 
 
 @dataclass
@@ -84,21 +77,3 @@ def _names_in(annotation: str) -> set[str]:
     except (SyntaxError, ValueError):
         return set()
     return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
-
-
-def parts(node: ast.expr) -> Iterator[tuple[ast.expr, ast.AST]]:
-    """Yield the expressions directly inside an expression, each with the node that holds it.
-
-    f-strings have no parts: before Python 3.12 `ast` doesn't know where their fields lie.
-    """
-    if isinstance(node, ast.JoinedStr):
-        return
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            yield child, node
-        elif isinstance(child, ast.keyword):
-            yield child.value, child
-        elif isinstance(child, ast.comprehension):
-            yield child.iter, child
-            for condition in child.ifs:
-                yield condition, child

@@ -9,13 +9,18 @@ nodes on the way to a change are compared; everything else was copied.
 from __future__ import annotations
 
 import ast
+import bisect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from porter.engine.comments import lost_comment
 from porter.engine.source import Source
 from porter.engine.splice import Change, Spliced
 
 _FIELDS_HAVE_PLACES = sys.version_info >= (3, 12)
+
+
+_Placed = ast.expr | ast.stmt | ast.excepthandler | ast.pattern | ast.arg | ast.keyword | ast.alias
 
 
 class GuardError(Exception):
@@ -26,19 +31,43 @@ class GuardError(Exception):
         self.code = code
 
 
-def check(old: Source, old_tree: ast.Module, spliced: Spliced) -> ast.Module:
+def check(
+    old: Source, old_tree: ast.Module, spliced: Spliced, places: Sequence[tuple[int, int]]
+) -> ast.Module:
     """Check the new text against the old tree and the changes, and return its own tree.
+
+    Args:
+        old: the file as it was.
+        old_tree: its tree.
+        spliced: the changes and the new text.
+        places: the extents of the fragments, ascending: no expression changes elsewhere.
 
     Raises:
         GuardError: a change is not what it was meant to be.
         SourceError: the new text can't be parsed.
     """
+    for change in spliced.changes:
+        if change.kind == "expression":
+            _check_text(old.data, change, places)
     new = Source(spliced.data, old.encoding, old.bom)
     new_tree = new.parse()
     guard = _ExtentGuard(old, new, spliced)
     guard.body(old_tree.body, new_tree.body)
     guard.finish()
     return new_tree
+
+
+def _check_text(data: bytes, change: Change, places: Sequence[tuple[int, int]]) -> None:
+    """Check what can be seen in the texts alone."""
+    at = bisect.bisect_right(places, change.start, key=lambda place: place[0])
+    if not at or change.end > places[at - 1][1]:
+        raise GuardError("an edit lies outside of every site", change.code)
+    before, after = data[change.start : change.core[0]], data[change.core[1] : change.end]
+    if before[:1] not in (b"", b"(") or after[-1:] not in (b"", b")"):
+        raise GuardError("an edit takes more than an expression", change.code)
+    old = data[change.start : change.end].decode("utf-8", "replace")
+    if lost_comment(old, change.text.decode("utf-8")):
+        raise GuardError("a comment was lost", change.code)
 
 
 class _ExtentGuard:
@@ -54,6 +83,11 @@ class _ExtentGuard:
             spliced.new_start(c) + c.statement_at: c
             for c in spliced.changes
             if c.kind == "insertion"
+        }
+        self.extended = {
+            c.follows: spliced.new_start(c) + len(c.text.rstrip())
+            for c in self.inserted.values()
+            if c.follows >= 0
         }
         self.seen: set[Change] = set()
 
@@ -114,7 +148,7 @@ class _ExtentGuard:
             self._expression(change, new)
             return
         self._same_type(old, new)
-        expected = (self.spliced.start(extent[0]), self.spliced.end(extent[1]))
+        expected = (self.spliced.start(extent[0]), self._end(old, extent[1]))
         if self._extent(self.new, new) != expected:
             raise GuardError(
                 f"{type(old).__name__} at byte {extent[0]} has another extent than predicted",
@@ -124,6 +158,12 @@ class _ExtentGuard:
             self._fields(extent)
         elif self.spliced.within(*self._whole(old, extent)):
             self._children(old, new)
+
+    def _end(self, node: ast.AST, end: int) -> int:
+        """A block ends where an import that was put in behind its last statement ends."""
+        if hasattr(node, "body") and isinstance(node, ast.stmt | ast.excepthandler):
+            return self.extended.get(end, self.spliced.end(end))
+        return self.spliced.end(end)
 
     def _whole(self, node: ast.AST, extent: tuple[int, int]) -> tuple[int, int]:
         """A definition's decorators stand before its own extent."""
@@ -148,20 +188,23 @@ class _ExtentGuard:
     def _children(self, old: ast.AST, new: ast.AST) -> None:
         for before, after in self._fields_of(old, new):
             if before and isinstance(before[0], ast.stmt):
-                self.body(before, after)
+                self.body(_statements(before), _statements(after))
                 continue
             if len(before) != len(after):
                 raise GuardError(f"{type(old).__name__} has another number of parts")
             for one, other in zip(before, after, strict=True):
                 self.node(one, other)
 
-    def _fields_of(self, old: ast.AST, new: ast.AST) -> Iterator[tuple[list[ast.AST], list[ast.AST]]]:
+    def _fields_of(
+        self, old: ast.AST, new: ast.AST
+    ) -> Iterator[tuple[list[ast.AST], list[ast.AST]]]:
         for name in old._fields:
             one, other = getattr(old, name, None), getattr(new, name, None)
             if isinstance(one, list):
-                yield [n for n in one if isinstance(n, ast.AST)], [
-                    n for n in other or () if isinstance(n, ast.AST)
-                ]
+                yield (
+                    [n for n in one if isinstance(n, ast.AST)],
+                    [n for n in other or () if isinstance(n, ast.AST)],
+                )
             elif isinstance(one, ast.AST):
                 yield [one], [other] if isinstance(other, ast.AST) else []
 
@@ -174,8 +217,12 @@ class _ExtentGuard:
 
     @staticmethod
     def _extent(source: Source, node: ast.AST) -> tuple[int, int]:
-        assert isinstance(node, ast.expr | ast.stmt | ast.excepthandler | ast.pattern | ast.arg | ast.keyword | ast.alias)
+        assert isinstance(node, _Placed)
         end_line, end_column = node.end_lineno, node.end_col_offset
         assert end_line is not None
         assert end_column is not None
         return source.offset(node.lineno, node.col_offset), source.offset(end_line, end_column)
+
+
+def _statements(nodes: list[ast.AST]) -> list[ast.stmt]:
+    return [n for n in nodes if isinstance(n, ast.stmt)]

@@ -10,7 +10,7 @@ from porter.engine.place import LocatedImport
 from porter.engine.source import Source
 from porter.engine.splice import Change
 from porter.model import Level, Shim
-from porter.rule import ImportOutcome, Imported, Manual, Mirrored, Note, Rule
+from porter.rule import Imported, ImportOutcome, Manual, Mirrored, Note, Rule
 
 _COMMENTED = (
     "this import mixes names that the shim has with names that it lacks, and has comments inside: "

@@ -14,9 +14,8 @@ from dataclasses import replace
 
 from porter.engine import triggers
 from porter.engine.bindings import import_bindings
-from porter.engine.expressions import MAX_BYTES, MAX_DEPTH, Look, look, parts
-from porter.engine.fragment import Fragment
-from porter.engine.place import Located, LocatedImport, Place, Survey
+from porter.engine.fragments import Fragments
+from porter.engine.place import LocatedImport, Place, Survey
 from porter.engine.scope import Scope, module_scope
 from porter.engine.source import Source
 from porter.engine.surroundings import (
@@ -28,7 +27,7 @@ from porter.engine.surroundings import (
     is_scripted,
     last_name,
 )
-from porter.rule import AMBIGUOUS, Role
+from porter.rule import Role
 
 SCRIPTED = (
     "inside code that TorchScript compiles, which can't call the shim: "
@@ -58,7 +57,7 @@ def locate(source: Source, tree: ast.Module) -> Survey:
         more = [source.line_of(m.start()) for m in pattern.finditer(source.data)] if hidden else []
         finder = _Finder(source, facts, sorted({*lines, *more}), traced)
         finder.walk(tree, scope)
-    fragments = sorted(finder.fragments, key=lambda f: f.fragment.start)
+    fragments = sorted(finder.fragments.found, key=lambda f: f.fragment.start)
     return Survey(scope, fragments, finder.imports)
 
 
@@ -83,8 +82,7 @@ class _Finder:
         self.source = source
         self.facts = facts
         self.lines = lines
-        self.traced = traced
-        self.fragments: list[Located] = []
+        self.fragments = Fragments(source, traced)
         self.imports: list[LocatedImport] = []
         self._scopes: dict[ast.AST, Scope] = {}
 
@@ -225,9 +223,9 @@ class _Finder:
         defaults += [(p, d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d]
         for parameter, default in defaults:
             self._take(default, head, Role("default", parameter.arg))
-        for parameter in [*positional, *a.kwonlyargs, a.vararg, a.kwarg]:
-            if parameter is not None and parameter.annotation is not None:
-                self._take(parameter.annotation, head, Role("annotation"))
+        for declared in [*positional, *a.kwonlyargs, a.vararg, a.kwarg]:
+            if declared is not None and declared.annotation is not None:
+                self._take(declared.annotation, head, Role("annotation"))
         if node.returns is not None:
             self._take(node.returns, head, Role("annotation"))
         inside = Place(
@@ -255,7 +253,9 @@ class _Finder:
         for statement in node.body:
             yield statement, inside
 
-    def _scope(self, outer: Scope, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Scope:
+    def _scope(
+        self, outer: Scope, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> Scope:
         if node not in self._scopes:
             self._scopes[node] = outer.inner(node)
         return self._scopes[node]
@@ -285,109 +285,6 @@ class _Finder:
                 self._target(value, place)
 
     def _take(self, node: ast.expr, place: Place, role: Role, guard: str | None = None) -> None:
-        """Make a fragment of an expression, or of its parts where it is too large."""
-        if not self._has_hit(node):
-            return
-        if isinstance(node, ast.Slice):
-            for part, _ in parts(node):
-                self._take(part, place, Role("index"), guard)
-            return
-        seen = look(node, self.traced, annotation=role.kind == "annotation")
-        if not seen.triggered:
-            return
-        start = self.source.offset(node.lineno, node.col_offset)
-        end = self.source.offset(node.end_lineno or 1, node.end_col_offset or 0)
-        if end - start > MAX_BYTES or seen.depth > MAX_DEPTH:
-            inner = list(parts(node))
-            if inner:
-                hidden = replace(place, flags=place.flags | {f"bound:{n}" for n in seen.bound})
-                for part, holder in inner:
-                    self._take(part, hidden, self._part_role(part, holder, role, place), guard)
-                return
-        fragment = self._fragment(start, end, seen, place, role, guard)
-        self.fragments.append(Located(fragment, place, node))
-
-    def _fragment(
-        self, start: int, end: int, seen: Look, place: Place, role: Role, guard: str | None
-    ) -> Fragment:
-        names: dict[str, str] = {}
-        instances: dict[str, str] = {}
-        bound = seen.bound | {f[6:] for f in place.flags if f.startswith("bound:")}
-        for name in sorted(seen.names):
-            meaning = place.scope.meaning(name)
-            if name in bound:
-                meaning = AMBIGUOUS if meaning and name in self.traced | {"torch"} else None
-            if meaning is not None:
-                names[name] = meaning
-            elif name not in bound:
-                made_by = place.scope.made_by(name)
-                if made_by is not None:
-                    instances[name] = made_by
-        return Fragment(
-            start,
-            end,
-            self.source.data[start:end].decode("utf-8"),
-            tuple(names.items()),
-            role,
-            tuple(instances.items()),
-            frozenset(f for f in place.flags if not f.startswith("bound:")),
-            place.guards,
-            guard,
-            place.frozen,
-            self._names_cuda(seen, names, place),
-        )
-
-    def _names_cuda(self, seen: Look, names: dict[str, str], place: Place) -> bool:
-        for chain in seen.chains:
-            root: ast.expr = chain
-            while isinstance(root, ast.Attribute):
-                root = root.value
-            if not isinstance(root, ast.Name):
-                continue
-            meaning = names.get(root.id)
-            if meaning == AMBIGUOUS:
-                _, bindings = place.scope.find(root.id)
-                if any(b.qualified == "torch" or triggers.is_traced(b.qualified) for b in bindings):
-                    return True
-                continue
-            qualified = place.scope.qualified(chain) if meaning else None
-            if qualified is not None and triggers.is_traced(qualified):
-                return True
-        return False
-
-    def _part_role(self, part: ast.expr, holder: ast.AST, role: Role, place: Place) -> Role:
-        """Return the role of a part of an expression that is too large to be one fragment."""
-        match holder:
-            case ast.keyword(arg=name):
-                return Role("keyword", name or "", callee="?")
-            case ast.Call(func=func) if part is not func:
-                callee = place.scope.qualified(func) or f"?.{last_name(func)}"
-                at = holder.args.index(part)
-                return Role("argument", callee=callee, position=at)
-            case ast.Call():
-                return Role("called")
-            case ast.Dict(keys=keys, values=values):
-                if any(part is key for key in keys):
-                    return Role("key", outer=role)
-                key = keys[values.index(part)]
-                name = key.value if isinstance(key, ast.Constant) else ""
-                return Role("value", name if isinstance(name, str) else "", outer=role)
-            case ast.List() | ast.Tuple() | ast.Set():
-                return Role("element", outer=role)
-            case ast.IfExp(test=test):
-                return Role("test") if part is test else role
-            case ast.BoolOp():
-                return role
-            case ast.UnaryOp(op=ast.Not()):
-                return Role("test")
-            case ast.BinOp() | ast.UnaryOp():
-                return Role("operand")
-            case ast.Compare():
-                return Role("compare")
-            case ast.Attribute(attr=attr):
-                return Role("receiver", attr)
-            case ast.Subscript(value=value):
-                return Role("receiver") if part is value else Role("index")
-            case ast.Lambda():
-                return Role("return")
-        return Role("other")
+        """Make fragments of an expression that stands on a line with a trigger word."""
+        if self._has_hit(node):
+            self.fragments.take(node, place, role, guard)

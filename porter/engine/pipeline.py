@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from functools import lru_cache
 
-from porter.engine.fragment import Memo, memoised
+from porter.engine.findings import failed_guard, import_finding, site_finding, unreadable
+from porter.engine.fragment import Edit, Fragment, utf8_length
 from porter.engine.guards import GuardError, check
-from porter.engine.imports import ImportSite, rewrite_import
-from porter.engine.inserter import Inserter, choose_alias
+from porter.engine.imports import rewrite_import
+from porter.engine.inserter import Inserter
 from porter.engine.locate import locate
-from porter.engine.place import Located
+from porter.engine.place import Survey
 from porter.engine.prefilter import may_have_sites
+from porter.engine.rewriter import Memo, memoised
+from porter.engine.shim_alias import choose_alias
 from porter.engine.source import Source, SourceError
 from porter.engine.splice import Change, Spliced
 from porter.engine.vote import settle
-from porter.model import Finding, Level, Options, Rewrite
+from porter.model import Finding, Options, Rewrite
 from porter.rule import all_rules, by_node_type
-
-UNREADABLE = "PTR000"
-"""The code of a file that can't be processed."""
 
 
 class Engine:
@@ -42,64 +41,36 @@ class Engine:
             source = Source.decode(data)
             tree = source.parse()
         except SourceError as error:
-            return Rewrite(data, (_failure(error),))
-        changes, findings = self._changes(source, tree)
+            return Rewrite(data, (unreadable(error),))
+        survey = locate(source, tree)
+        changes, findings = self._port(source, tree, survey)
         if not changes:
             return Rewrite(data, tuple(findings))
         try:
             spliced = Spliced(source.data, changes)
-            check(source, tree, spliced)
+            check(source, tree, spliced, survey.extents)
             output = source.encode(spliced.data)
         except (GuardError, SourceError, ValueError) as error:
-            return Rewrite(data, (_guard_failure(error, changes),))
+            return Rewrite(data, (failed_guard(error, changes),))
         return Rewrite(output, tuple(findings))
 
-    def _changes(self, source: Source, tree: ast.Module) -> tuple[list[Change], list[Finding]]:
-        survey = locate(source, tree)
+    def _port(
+        self, source: Source, tree: ast.Module, survey: Survey
+    ) -> tuple[list[Change], list[Finding]]:
         shim = self.options.shim
         alias = choose_alias(source, tree, shim)
         outcomes = settle([f.fragment for f in survey.fragments], alias, self._rewrite)
         changes: list[Change] = []
         findings: list[Finding] = []
-        users: list[Located] = []
         for located, outcome in zip(survey.fragments, outcomes, strict=True):
-            to_byte = _to_bytes(located.fragment.text, located.fragment.start)
-            codes = {s.replacement: s.code for s in outcome.sites}
-            for edit in outcome.edits:
-                text = _with_blanks(source.data, to_byte(edit.start), to_byte(edit.end), edit.text)
-                lead = len(text) - len(text.lstrip())
-                inside = _to_bytes(edit.text, lead)
-                changes.append(
-                    Change(
-                        to_byte(edit.start),
-                        to_byte(edit.end),
-                        text.encode(),
-                        "expression",
-                        codes.get(edit.text, ""),
-                        (to_byte(edit.core[0]), to_byte(edit.core[1])),
-                        (inside(edit.new_core[0]), inside(edit.new_core[1])),
-                    )
-                )
-            if outcome.uses_runtime:
-                users.append(located)
-            for site in outcome.sites:
-                findings.append(
-                    _finding(
-                        source,
-                        site.code,
-                        site.level,
-                        site.message,
-                        to_byte(site.start),
-                        to_byte(site.end),
-                        site.replacement,
-                    )
-                )
+            changes += (_change(source, located.fragment, edit) for edit in outcome.edits)
+            findings += (site_finding(source, located.fragment, site) for site in outcome.sites)
         for found in survey.imports:
             change, sites = rewrite_import(source, found, self._imports, shim)
-            if change is not None:
-                changes.append(change)
-            findings += (_import_finding(source, s) for s in sites)
-        changes += Inserter(source, tree, survey, shim, alias).changes(users)
+            changes += [change] if change is not None else []
+            findings += (import_finding(source, site) for site in sites)
+        users = [f for f, o in zip(survey.fragments, outcomes, strict=True) if o.uses_runtime]
+        changes += Inserter(source, tree, shim, alias).changes(users)
         findings = [f for f in findings if self.options.wants(f.code)]
         return changes, sorted(findings, key=lambda f: (f.line, f.column, f.code))
 
@@ -109,7 +80,9 @@ def _engine(options: Options) -> Engine:
     return Engine(options)
 
 
-def rewrite_source(data: bytes, *, path: str = "<string>", options: Options | None = None) -> Rewrite:
+def rewrite_source(
+    data: bytes, *, path: str = "<string>", options: Options | None = None
+) -> Rewrite:
     """Port the bytes of one Python file.
 
     Args:
@@ -124,22 +97,24 @@ def rewrite_source(data: bytes, *, path: str = "<string>", options: Options | No
     return _engine(options or Options()).rewrite(data)
 
 
-def _to_bytes(text: str, start: int) -> _Offsets:
-    return _Offsets(text, start)
-
-
-class _Offsets:
-    """From character offsets of a fragment to byte offsets of the file."""
-
-    def __init__(self, text: str, start: int) -> None:
-        self.text = text
-        self.start = start
-        self.ascii = text.isascii()
-
-    def __call__(self, offset: int) -> int:
-        if self.ascii:
-            return self.start + offset
-        return self.start + len(self.text[:offset].encode("utf-8"))
+def _change(source: Source, fragment: Fragment, edit: Edit) -> Change:
+    """Turn a fragment's edit into a change of the file."""
+    start, end = fragment.offset(edit.start), fragment.offset(edit.end)
+    text = _with_blanks(source.data, start, end, edit.text)
+    lead = len(text) - len(text.lstrip())
+    core_start, core_end = edit.new_core
+    return Change(
+        start,
+        end,
+        text.encode("utf-8"),
+        "expression",
+        edit.code,
+        core=(fragment.offset(edit.core[0]), fragment.offset(edit.core[1])),
+        new_core=(
+            lead + utf8_length(edit.text, core_start),
+            lead + utf8_length(edit.text, core_end),
+        ),
+    )
 
 
 def _with_blanks(data: bytes, start: int, end: int, text: str) -> str:
@@ -153,38 +128,3 @@ def _with_blanks(data: bytes, start: int, end: int, text: str) -> str:
 
 def _is_word(byte: bytes) -> bool:
     return byte.isalnum() or byte == b"_" or byte >= b"\x80"
-
-
-def _finding(
-    source: Source,
-    code: str,
-    level: Level,
-    message: str,
-    start: int,
-    end: int,
-    replacement: str | None = None,
-) -> Finding:
-    line, column = source.position(start)
-    end_line, end_column = source.position(end)
-    text = source.line_text(line)
-    return Finding(code, level, message, line, column, end_line, end_column, text, replacement)
-
-
-def _import_finding(source: Source, site: ImportSite) -> Finding:
-    return _finding(
-        source, site.code, site.level, site.message, site.start, site.end, site.replacement
-    )
-
-
-def _failure(error: SourceError) -> Finding:
-    line, column = error.line, error.column
-    return Finding(UNREADABLE, Level.ERROR, str(error), line, column, line, column)
-
-
-def _guard_failure(error: Exception, changes: Iterable[Change]) -> Finding:
-    code = getattr(error, "code", "") or ", ".join(sorted({c.code for c in changes if c.code}))
-    message = (
-        f"left as it was, since the new text failed a check ({error}); "
-        f"the fault is porter's, in {code}: please report it, and run with --ignore until it is mended"
-    )
-    return Finding(UNREADABLE, Level.ERROR, message, 1, 1, 1, 1)

@@ -31,7 +31,6 @@ class Located:
 
     fragment: Fragment
     place: Place
-    node: ast.expr
 
 
 @dataclass(frozen=True)
@@ -49,3 +48,8 @@ class Survey:
     scope: Scope
     fragments: list[Located]
     imports: list[LocatedImport]
+
+    @property
+    def extents(self) -> list[tuple[int, int]]:
+        """Where the fragments lie, ascending."""
+        return [(f.fragment.start, f.fragment.end) for f in self.fragments]

@@ -132,7 +132,7 @@ class Source:
 
     @cached_property
     def newline(self) -> str:
-        """The line end of the file's first line, `\\n` where it has none."""
+        r"""The line end of the file's first line, `\n` where it has none."""
         head = self.data[: self.line_starts[1]] if len(self.line_starts) > 1 else b""
         if head.endswith(b"\r\n"):
             return "\r\n"

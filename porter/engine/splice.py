@@ -12,10 +12,15 @@ from itertools import accumulate
 class Change:
     """Replace data[start:end] by `text`.
 
-    `kind` is "expression" (one expression becomes another: `core` and `new_core` are their extents
-    without their own parentheses, the latter inside `text`), "import" (an import statement becomes
-    `statements` of them) or "insertion" (an import statement is put in; `statement_at` is its
-    offset inside `text`). `code` names the rule, for the message where a guard fails.
+    `kind` is one of
+
+    - "expression": one expression becomes another; `core` and `new_core` are their extents without
+      their own parentheses, the latter inside `text`;
+    - "import": an import statement becomes `statements` of them;
+    - "insertion": an import statement is put in; `statement_at` is its offset inside `text`,
+      `follows` the end of the statement that it stands behind.
+
+    `code` names the rule, for the message where a guard fails.
     """
 
     start: int
@@ -27,6 +32,7 @@ class Change:
     new_core: tuple[int, int] = (0, 0)
     statements: int = 1
     statement_at: int = 0
+    follows: int = -1
 
 
 class Spliced:

@@ -108,7 +108,10 @@ def class_flags(node: ast.ClassDef, scope: Scope, facts: FileFacts) -> frozenset
     for base in node.bases:
         qualified = scope.qualified(base) or ""
         name = last_name(base)
-        if qualified.endswith("autograd.Function") or qualified == "torch.autograd.function.Function":
+        if (
+            qualified.endswith("autograd.Function")
+            or qualified == "torch.autograd.function.Function"
+        ):
             flags.add("autograd_function")
         if name.endswith("Enum") or name in ("IntFlag", "Flag"):
             flags.add("enum")

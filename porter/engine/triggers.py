@@ -25,6 +25,12 @@ NAMESPACES = ("torch.cuda",)
 """A name that an import binds to something in one of these may be a site wherever it stands."""
 
 
+MODULES = frozenset(
+    {"torch.cuda", *(f"torch.cuda.{m}" for m in ("amp", "memory", "nvtx", "random"))}
+)
+"""Modules that are used through an alias; other names are spoken of where they are imported."""
+
+
 def in_string(value: str) -> bool:
     """Whether a string constant may be a site."""
     if len(value) > 200:

@@ -1,0 +1,116 @@
+"""The guards stop what a faulty rule or engine could do to a file."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+import pytest
+
+from porter.engine.guards import GuardError, check
+from porter.engine.locate import locate
+from porter.engine.pipeline import Engine
+from porter.engine.source import Source, SourceError
+from porter.engine.splice import Change, Spliced
+from porter.model import Options
+
+TEXT = b"""\
+import torch
+
+def f(x, y):
+    z = (x + 1).cuda()  # one
+    w = g(
+        y.cuda(),  # two
+        (z  # three
+         .cuda()),
+    )
+    return z.cuda() if z else"cpu"
+"""
+
+
+def prepare(text: bytes) -> tuple[Source, ast.Module, list[Change], list[tuple[int, int]]]:
+    """Return what the guards get to see, before anything is broken."""
+    source = Source.decode(text)
+    tree = source.parse()
+    survey = locate(source, tree)
+    changes, _ = Engine(Options())._port(source, tree, survey)
+    return source, tree, changes, survey.extents
+
+
+def stopped(
+    source: Source, tree: ast.Module, changes: list[Change], extents: list[tuple[int, int]]
+) -> bool:
+    """Whether the guards refuse the changes."""
+    try:
+        check(source, tree, Spliced(source.data, changes), extents)
+    except (GuardError, SourceError, ValueError):
+        return True
+    return False
+
+
+def test_sound_changes_pass() -> None:
+    source, tree, changes, extents = prepare(TEXT)
+    assert len(changes) == 5
+    assert not stopped(source, tree, changes, extents)
+
+
+@pytest.mark.parametrize("at", range(4))
+@pytest.mark.parametrize(("start", "end"), [(-1, 0), (1, 0), (0, -1), (0, 1), (1, 1), (-1, -1)])
+def test_a_span_that_is_off_by_one_byte_is_stopped(at: int, start: int, end: int) -> None:
+    source, tree, changes, extents = prepare(TEXT)
+    one = changes[at]
+    changes[at] = replace(one, start=one.start + start, end=one.end + end)
+    assert stopped(source, tree, changes, extents)
+
+
+@pytest.mark.parametrize("at", range(4))
+@pytest.mark.parametrize("parenthesis", [b"(", b")"])
+def test_a_lost_parenthesis_is_stopped(at: int, parenthesis: bytes) -> None:
+    source, tree, changes, extents = prepare(TEXT)
+    one = changes[at]
+    changes[at] = replace(one, text=one.text.replace(parenthesis, b"", 1))
+    assert stopped(source, tree, changes, extents)
+
+
+def test_a_dropped_comment_is_stopped() -> None:
+    source, tree, changes, extents = prepare(TEXT)
+    at = next(i for i, c in enumerate(changes) if b"# three" in c.text)
+    text = changes[at].text.replace(b"  # three", b"         ")
+    changes[at] = replace(changes[at], text=text)
+    assert stopped(source, tree, changes, extents)
+
+
+@pytest.mark.parametrize("name", [b"w =", b"y):", b"f(x", b"torch\n"])
+def test_an_edit_outside_of_every_site_is_stopped(name: bytes) -> None:
+    source, tree, changes, extents = prepare(TEXT)
+    at = TEXT.index(name)
+    extra = Change(at, at + 1, b"h", "expression", core=(at, at + 1), new_core=(0, 1))
+    assert stopped(source, tree, [*changes, extra], extents)
+
+
+def test_changes_that_overlap_are_stopped() -> None:
+    source, tree, changes, extents = prepare(TEXT)
+    assert stopped(source, tree, [*changes, changes[0]], extents)
+
+
+def test_an_edit_that_swallows_the_next_statement_is_stopped() -> None:
+    text = b"x.cuda()\ny.cuda()\n"
+    source, tree, changes, extents = prepare(text)
+    one = next(c for c in changes if c.kind == "expression")
+    rest = [c for c in changes if c.kind != "expression"]
+    assert stopped(source, tree, [*rest, replace(one, end=len(text))], extents)
+
+
+def test_an_edit_that_binds_looser_than_its_place_is_stopped() -> None:
+    text = b"a = 1 + x.cuda() * 2\n"
+    source, tree, changes, extents = prepare(text)
+    at = next(i for i, c in enumerate(changes) if c.kind == "expression")
+    changes[at] = replace(changes[at], text=b"x if x else x.to(1)", new_core=(0, 19))
+    assert stopped(source, tree, changes, extents)
+
+
+def test_a_missing_import_line_is_stopped() -> None:
+    source, tree, changes, extents = prepare(TEXT)
+    at = next(i for i, c in enumerate(changes) if c.kind == "insertion")
+    changes[at] = replace(changes[at], text=b"# nothing\n")
+    assert stopped(source, tree, changes, extents)
