@@ -53,11 +53,11 @@ def unreadable(error: SourceError) -> Finding:
     return _error(str(error), error.line, error.column)
 
 
-def failed_guard(error: Exception, changes: Iterable[Change]) -> Finding:
-    """Return the finding for a file whose new text failed a guard."""
+def own_fault(error: Exception, changes: Iterable[Change]) -> Finding:
+    """Return the finding for a file over which a rule failed, or whose new text failed a guard."""
     code = getattr(error, "code", "") or ", ".join(sorted({c.code for c in changes if c.code}))
     return _error(
-        f"left as it was, since the new text failed a check ({error}); the fault is porter's, "
+        f"left as it was, since its port failed a check ({error}); the fault is porter's, "
         f"in {code}: please report it, and run with --ignore until it is mended",
         1,
         1,

@@ -93,11 +93,11 @@ class Fragments:
             meaning = names.get(root.id)
             if meaning == AMBIGUOUS:
                 _, bindings = place.scope.find(root.id)
-                if any(b.qualified == "torch" or triggers.is_traced(b.qualified) for b in bindings):
+                if any(b.qualified == "torch" or triggers.is_cuda(b.qualified) for b in bindings):
                     return True
             elif meaning is not None:
                 qualified = place.scope.qualified(chain) or ""
-                if triggers.is_traced(qualified) and not _is_imported_name(chain, qualified):
+                if triggers.is_cuda(qualified) and not _is_imported_name(chain, qualified):
                     return True
         return False
 

@@ -41,48 +41,57 @@ def locate(source: Source, tree: ast.Module) -> Survey:
     """Find every fragment and import of a file that a rule may have an answer for."""
     scope = module_scope(tree, source.data)
     facts = file_facts(tree, source.data, scope)
-    lines = _lines_with(source, triggers.WORDS)
-    finder = _Finder(source, facts, lines, frozenset())
-    finder.walk(tree, scope)
+    words = triggers.FILE_WORDS + triggers.LINE_WORDS
+    lines = _lines_with(source, words)
+    lines |= {source.line_of(at) for at in triggers.package_imports(source.data)}
+    imports = _Finder(source, facts, lines, fragments=None)
+    imports.walk(tree, scope)
     traced = frozenset(
         name
-        for found in finder.imports
+        for found in imports.imports
         for name, qualified in import_bindings(found.statement)
         if triggers.is_traced(qualified)
     )
-    hidden = [n for n in traced if not any(w in n.encode() for w in triggers.WORDS)]
-    if traced:  # once more, now that the names are known
-        # The names that those imports bind stand on lines of their own.
-        pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(n.encode()) for n in hidden))
-        more = [source.line_of(m.start()) for m in pattern.finditer(source.data)] if hidden else []
-        finder = _Finder(source, facts, sorted({*lines, *more}), traced)
-        finder.walk(tree, scope)
+    finder = _Finder(
+        source, facts, lines | _lines_naming(source, traced, words), Fragments(source, traced)
+    )
+    finder.walk(tree, scope)
+    assert finder.fragments is not None
     fragments = sorted(finder.fragments.found, key=lambda f: f.fragment.start)
-    return Survey(scope, fragments, finder.imports)
+    return Survey(scope, fragments, imports.imports)
 
 
-def _lines_with(source: Source, words: tuple[bytes, ...]) -> list[int]:
-    """Return the numbers of the lines that hold one of the words, ascending."""
-    lines = set()
+def _lines_with(source: Source, words: tuple[bytes, ...]) -> set[int]:
+    """Return the numbers of the lines that hold one of the words."""
+    lines: set[int] = set()
     for word in words:
         at = source.data.find(word)
         while at >= 0:
             line = source.line_of(at)
             lines.add(line)
             at = source.data.find(word, source.line_starts[line])
-    return sorted(lines)
+    return lines
+
+
+def _lines_naming(source: Source, traced: frozenset[str], words: tuple[bytes, ...]) -> set[int]:
+    """Return the lines that hold a traced name in which no trigger word shows."""
+    hidden = [n.encode() for n in traced if not any(w in n.encode() for w in words)]
+    if not hidden:
+        return set()
+    pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(map(re.escape, hidden)))
+    return {source.line_of(m.start()) for m in pattern.finditer(source.data)}
 
 
 class _Finder:
-    """One walk over the statements of a file."""
+    """One walk over the statements of a file, for its imports and, if asked, its fragments."""
 
     def __init__(
-        self, source: Source, facts: FileFacts, lines: list[int], traced: frozenset[str]
+        self, source: Source, facts: FileFacts, lines: set[int], fragments: Fragments | None
     ) -> None:
         self.source = source
         self.facts = facts
-        self.lines = lines
-        self.fragments = Fragments(source, traced)
+        self.lines = sorted(lines)
+        self.fragments = fragments
         self.imports: list[LocatedImport] = []
         self._scopes: dict[ast.AST, Scope] = {}
 
@@ -267,7 +276,7 @@ class _Finder:
         match node:
             case ast.Attribute(value=value):
                 qualified = place.scope.qualified(node)
-                if qualified is not None and triggers.is_traced(qualified):
+                if qualified is not None and triggers.is_cuda(qualified):
                     self._take(node, replace(place, frozen=TARGET), Role("target"))
                 else:
                     self._take(value, place, Role("receiver"))
@@ -286,5 +295,5 @@ class _Finder:
 
     def _take(self, node: ast.expr, place: Place, role: Role, guard: str | None = None) -> None:
         """Make fragments of an expression that stands on a line with a trigger word."""
-        if self._has_hit(node):
+        if self.fragments is not None and self._has_hit(node):
             self.fragments.take(node, place, role, guard)

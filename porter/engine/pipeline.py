@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from porter.engine.findings import failed_guard, import_finding, site_finding, unreadable
+from porter.engine.findings import own_fault, import_finding, site_finding, unreadable
 from porter.engine.fragment import Edit, Fragment, utf8_length
 from porter.engine.guards import GuardError, check
 from porter.engine.imports import rewrite_import
@@ -13,7 +13,7 @@ from porter.engine.inserter import Inserter
 from porter.engine.locate import locate
 from porter.engine.place import Survey
 from porter.engine.prefilter import may_have_sites
-from porter.engine.rewriter import Memo, memoised
+from porter.engine.rewriter import Memo, RuleError, memoised
 from porter.engine.shim_alias import choose_alias
 from porter.engine.source import Source, SourceError
 from porter.engine.splice import Change, Spliced
@@ -43,15 +43,16 @@ class Engine:
         except SourceError as error:
             return Rewrite(data, (unreadable(error),))
         survey = locate(source, tree)
-        changes, findings = self._port(source, tree, survey)
-        if not changes:
-            return Rewrite(data, tuple(findings))
+        changes: list[Change] = []
         try:
+            changes, findings = self._port(source, tree, survey)
+            if not changes:
+                return Rewrite(data, tuple(findings))
             spliced = Spliced(source.data, changes)
             check(source, tree, spliced, survey.extents)
             output = source.encode(spliced.data)
-        except (GuardError, SourceError, ValueError) as error:
-            return Rewrite(data, (failed_guard(error, changes),))
+        except (RuleError, GuardError, SourceError, ValueError) as error:
+            return Rewrite(data, (own_fault(error, changes),))
         return Rewrite(output, tuple(findings))
 
     def _port(

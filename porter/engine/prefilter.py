@@ -10,4 +10,6 @@ def may_have_sites(data: bytes) -> bool:
 
     UTF-16 and UTF-32 would hide the words, but Python source can't be in either.
     """
-    return any(word in data for word in triggers.WORDS)
+    if any(word in data for word in triggers.FILE_WORDS):
+        return True
+    return next(triggers.package_imports(data), None) is not None

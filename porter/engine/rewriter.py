@@ -8,9 +8,7 @@ the statement stays byte for byte as it was.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -19,6 +17,7 @@ from porter.engine.comments import lost_comment
 from porter.engine.fragment import Edit, Fragment, Outcome, Site
 from porter.engine.places import generate
 from porter.engine.precedence import needs_parentheses, parenthesised
+from porter.engine.recursion import recursion_limit
 from porter.model import Level
 from porter.rule import Context, Manual, Note, Rule, Together
 
@@ -28,6 +27,14 @@ UNSPOKEN = "PTR001"
 """The code for what was located, but what no rule had an answer for."""
 
 _TOO_DEEP = "nested too deeply to be rewritten: split the expression, then run porter again"
+
+
+class RuleError(Exception):
+    """A rule failed over an expression; `code` names the rule."""
+
+    def __init__(self, code: str, cause: Exception) -> None:
+        super().__init__(f"{type(cause).__name__}: {cause}")
+        self.code = code
 
 
 @dataclass
@@ -72,8 +79,7 @@ class _Pass(cst.CSTTransformer):
         if rules is None or isinstance(self.ctx.parent, cst.ConcatenatedString):
             return updated_node
         for rule in rules:
-            assert rule.visit is not None
-            outcome = rule.visit(original_node, updated_node, self.ctx)
+            outcome = _ask(rule, original_node, updated_node, self.ctx)
             if outcome is not None:
                 return self._take(rule, original_node, updated_node, outcome)
         return updated_node
@@ -93,7 +99,7 @@ class _Pass(cst.CSTTransformer):
             else:
                 outcome = outcome.node
         if isinstance(outcome, cst.CSTNode) and self.fragment.frozen:
-            outcome = Manual(self.fragment.frozen)
+            outcome = Manual(self.fragment.frozen, groups=groups)
         if isinstance(outcome, Manual):
             kept = original if outcome.whole else updated
             self._add(rule, Level.MANUAL, outcome.why, original, kept, outcome.groups)
@@ -118,6 +124,18 @@ class _Pass(cst.CSTTransformer):
         groups: tuple[str, ...],
     ) -> None:
         self.products.append(_Product(rule, level, message, original, node, groups))
+
+
+def _ask(
+    rule: Rule, original: cst.CSTNode, updated: cst.CSTNode, ctx: Context
+) -> cst.CSTNode | Together | Manual | Note | None:
+    assert rule.visit is not None
+    try:
+        return rule.visit(original, updated, ctx)
+    except (RecursionError, cst.CSTValidationError):
+        raise  # the expression's doing: there is a second try
+    except Exception as error:
+        raise RuleError(rule.code, error) from error
 
 
 def _carry_parentheses(updated: cst.CSTNode, result: cst.CSTNode) -> cst.CSTNode:
@@ -151,7 +169,7 @@ def rewrite(
     try:
         return _rewrite(fragment, alias, rules, vetoed)
     except RecursionError:
-        with _recursion_limit(20_000):
+        with recursion_limit(20_000):
             try:
                 return _rewrite(fragment, alias, rules, vetoed)
             except RecursionError:
@@ -291,16 +309,6 @@ def _unspoken(fragment: Fragment) -> Outcome:
 def _left(fragment: Fragment, why: str) -> Outcome:
     site = Site(UNSPOKEN, Level.MANUAL, why, 0, len(fragment.text), 0)
     return Outcome((), (site,))
-
-
-@contextmanager
-def _recursion_limit(limit: int) -> Iterator[None]:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, before))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 Memo = dict[tuple[object, ...], Outcome]

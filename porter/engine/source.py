@@ -12,6 +12,8 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
+from porter.engine.recursion import recursion_limit
+
 
 class SourceError(Exception):
     """The file can't be read as Python source; `line` (from 1) says where, if that is known."""
@@ -93,7 +95,7 @@ class Source:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the user's SyntaxWarnings are not ours to print
-                return ast.parse(self.data.decode("utf-8"))
+                return _parse(self.data.decode("utf-8"))
         except SyntaxError as error:
             raise SourceError(
                 _syntax_hint(error), error.lineno or 1, max(error.offset or 1, 1)
@@ -137,6 +139,15 @@ class Source:
         if head.endswith(b"\r\n"):
             return "\r\n"
         return "\r" if head.endswith(b"\r") else "\n"
+
+
+def _parse(text: str) -> ast.Module:
+    """Parse, if need be with room for chains of some thousand links."""
+    try:
+        return ast.parse(text)
+    except RecursionError:
+        with recursion_limit(4_000):
+            return ast.parse(text)
 
 
 def _syntax_hint(error: SyntaxError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from porter.engine.place import Place
@@ -14,13 +15,17 @@ _SCRIPT_DECORATORS = frozenset(
 )
 _QUANTISED = (b"bnb", b"bitsandbytes", b"Linear8bit", b"Linear4bit", b"Params4bit")
 
+_KERNEL_CALL = re.compile(rb"\b(?!is_)(?:_?cuda_\w+|\w+(?<!to)_cuda)(?:\.\w+)*\(")
+"""`roi_cuda.forward(...)`, `ext.cuda_forward(...)`; not `to_cuda(...)`, which moves a tensor."""
+
 
 @dataclass(frozen=True)
 class FileFacts:
     """What holds for a whole file.
 
-    `flags` has "owns_cuda:Name" for every class that defines a method `cuda` of its own;
-    `scripted` the functions and classes that are handed to torch.jit.script by name.
+    `flags` has "owns_cuda:Name" for every class that defines a method `cuda` of its own, or whose
+    base in this file does; `scripted` the functions and classes that are handed to
+    torch.jit.script by name.
     """
 
     flags: frozenset[str] = frozenset()
@@ -32,9 +37,13 @@ def file_facts(tree: ast.Module, data: bytes, scope: Scope) -> FileFacts:
     flags: set[str] = set()
     scripted: set[str] = set()
     if b"def cuda" in data or b"cuda =" in data:
+        owners: set[str] = set()
         for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef) and _defines(node, "cuda"):
-                flags.add(f"owns_cuda:{node.name}")
+            if isinstance(node, ast.ClassDef) and (
+                _defines(node, "cuda") or any(last_name(b) in owners for b in node.bases)
+            ):
+                owners.add(node.name)
+        flags.update(f"owns_cuda:{name}" for name in owners)
     if b"jit" in data and b"script" in data:
         for node in ast.walk(tree):
             if (
@@ -85,8 +94,16 @@ def is_scripted(
 def function_flags(
     node: ast.FunctionDef | ast.AsyncFunctionDef, place: Place, source: Source
 ) -> frozenset[str]:
-    """Return the flags of a function's body."""
+    """Return the flags of a function's body.
+
+    Among them is "of_class:x:Batch" for a parameter `x: Batch` of a class that defines `cuda`.
+    """
     flags = set()
+    for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+        if parameter.annotation is not None:
+            kind = _annotated_class(parameter.annotation)
+            if f"owns_cuda:{kind}" in place.flags:
+                flags.add(f"of_class:{parameter.arg}:{kind}")
     owner = place.scope.node
     if isinstance(owner, ast.ClassDef):
         flags.add(f"method:{node.name}")
@@ -100,6 +117,12 @@ def function_flags(
         if place.scope.qualified(called) in ("triton.jit", "triton.heuristics", "triton.autotune"):
             flags.add("triton")
     return frozenset(flags)
+
+
+def _annotated_class(annotation: ast.expr) -> str:
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        return annotation.value.strip()
+    return last_name(annotation)
 
 
 def class_flags(node: ast.ClassDef, scope: Scope, facts: FileFacts) -> frozenset[str]:
@@ -122,7 +145,8 @@ def if_flags(node: ast.If, source: Source, scope: Scope) -> tuple[bool, frozense
     """Return whether the test is negated, and the flags of the statement.
 
     "guard" where the test asks whether CUDA is there; "npu_aware" where this test, or another one
-    of the same ladder, asks for an NPU.
+    of the same ladder, asks for an NPU; "cuda_kernel" where `is_cuda` decides whether the branch
+    calls something that has "cuda" in its name.
     """
     start = source.offset(node.test.lineno, node.test.col_offset)
     end = source.offset(node.test.end_lineno or 1, node.test.end_col_offset or 0)
@@ -133,6 +157,11 @@ def if_flags(node: ast.If, source: Source, scope: Scope) -> tuple[bool, frozense
         flags.add("guard")
     if _ladder_has(node, source, b"npu"):
         flags.add("npu_aware")
+    if b".is_cuda" in test:
+        start = source.offset(node.body[0].lineno, node.body[0].col_offset)
+        end = source.offset(node.body[-1].end_lineno or 1, node.body[-1].end_col_offset or 0)
+        if _KERNEL_CALL.search(source.data[start:end]):
+            flags.add("cuda_kernel")
     return negated, frozenset(flags)
 
 

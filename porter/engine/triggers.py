@@ -6,27 +6,113 @@ the hook can dismiss a file without paying for libcst.
 
 from __future__ import annotations
 
-WORDS = (b"cuda", b"CUDA", b"nccl", b"NCCL")
-"""A file, or a line, without any of these holds no site."""
+from collections.abc import Iterator
 
-ATTRIBUTES = frozenset({"cuda", "is_cuda", "NCCL", "CUDA"})
+PACKAGES = frozenset(
+    """
+    MinkowskiEngine amp_C apex apex_C auto_gptq awq bitsandbytes causal_conv1d cudf cugraph cuml
+    cupy cupyx cutlass deep_ep deep_gemm deepspeed diff_gaussian_rasterization eetq
+    emerging_optimizers exllamav2 fla flash_attn flash_attn_interface flashinfer gptqmodel
+    GPUtil grouped_gemm gsplat liger_kernel mamba_ssm modelopt nvdiffrast nvidia
+    nvidia_resiliency_ext nvidia_smi py3nvml pycuda pynvml sageattention simple_knn spconv
+    tensorrt tensorrt_llm tinycudann torch_npu torch_tensorrt torchao torchsparse
+    transformer_engine triton unsloth vllm xformers
+    """.split()
+)
+"""A file, or a line, that imports one of these may hold a site."""
+
+LINE_WORDS = (
+    *(b".to(0", b".to(1", b".to(rank", b".to(local_rank", b".to(gpu", b".to(device_id"),
+    *(b".rank)", b".rank,", b".local_rank)", b".local_rank,", b".gpu)", b".gpu,", b".gpu_id"),
+    *(b"device=0", b"device=1", b"device=i)", b"device=i,", b"device=rank", b"device=local_rank"),
+    *(b"device=gpu", b"get_device()", b"torch.device(0", b"torch.device(rank"),
+    *(b"torch.device(local_rank", b"LOCAL_RANK", b"device_ids[", b"get_rank()"),
+    *(b"device_id=", b"device_id ="),
+    *(b"cudnn", b"channels_last", b'"fork"', b"'fork'", b"CUBLAS_", b"NVTE_", b"cpp_extension"),
+)
+"""A line with one of these may hold a site, in a file that has another reason to be looked at."""
+
+FILE_WORDS = (
+    *(b"cuda", b"CUDA", b"nccl", b"NCCL"),
+    *(b"pin_memory", b"out of memory", b"torch.load", b"torch.compile", b"nvidia-smi"),
+    *(b"device_map", b"load_in_", b"flash_attention_", b"tf32", b"_8bit", b"apex_fused"),
+    *(b"is_torch_bf16", b"accelerator=", b"gpus=", b"triton.jit"),
+    *(b"device_ids", b"output_device", b"DataParallel", b"convert_sync_batchnorm"),
+    *(b"GradScaler", b"is_autocast_", b"set_autocast_", b"autocast_gpu_dtype", b"fork_rng"),
+)
+"""A file, or a line, with one of these may hold a site."""
+
+
+def package_imports(data: bytes) -> Iterator[int]:
+    """Yield where the text imports one of PACKAGES; 30 times faster than to look for each name."""
+    at = data.find(b"import ")
+    while at >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        words = data[start : at + 60].split(None, 2)
+        if len(words) > 1 and words[1].partition(b".")[0].decode("latin-1") in PACKAGES:
+            yield start
+        at = data.find(b"import ", at + 7)
+
+
+ATTRIBUTES = frozenset(
+    """
+    cuda is_cuda NCCL CUDA cudnn
+    to get_device device pin_memory load compile jit channels_last get_context set_start_method
+    CUDAExtension load_inline
+    GradScaler is_autocast_enabled get_autocast_gpu_dtype is_autocast_available
+    set_autocast_enabled set_autocast_gpu_dtype fork_rng
+    is_nccl_available ProcessGroupNCCL DataParallel data_parallel DistributedDataParallel
+    convert_sync_batchnorm
+    """.split()
+)
 """An expression with one of these behind a dot may hold a site."""
 
-KEYWORDS = frozenset({"use_cuda", "no_cuda"})
+KEYWORDS = frozenset(
+    """
+    use_cuda no_cuda
+    device pin_memory pin_memory_device device_map accelerator gpus tf32
+    device_ids output_device device_id
+    load_in_8bit load_in_4bit use_flash_attention_2 CUDA_VISIBLE_DEVICES
+    """.split()
+)
 """An expression with a call that has one of these keywords may hold a site."""
 
-STRINGS = ("cuda", "nccl")
+STRINGS = ("cuda", "nccl", "cublas_", "nvte_", "flash_attention_", "_8bit", "apex_fused")
 """A string that holds one of these, in any case and without blanks, may be a site."""
 
-PHRASES = ("cuda out of memory",)
+PHRASES = ("out of memory", "cuda error", "nvidia-smi")
 """A string that holds one of these, in any case, may be a site."""
 
-NAMESPACES = ("torch.cuda",)
+NAMESPACES = (
+    "torch.cuda",
+    "torch.backends.cuda",
+    "torch.backends.cudnn",
+    "torch.amp.GradScaler",
+    "torch.random.fork_rng",
+    "torch.distributed.is_nccl_available",
+    "torch.nn.DataParallel",
+    "torch.nn.parallel.DataParallel",
+    "torch.nn.parallel.data_parallel",
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.nn.parallel.distributed.DistributedDataParallel",
+    "torch.utils.cpp_extension.CUDAExtension",
+    "torch.utils.cpp_extension.load",
+    "torch.utils.cpp_extension.load_inline",
+    *(
+        f"transformers{module}.is_torch_{what}_available"
+        for module in ("", ".utils", ".utils.import_utils", ".file_utils")
+        for what in ("bf16_gpu", "bf16", "tf32", "cuda")
+    ),
+)
 """A name that an import binds to something in one of these may be a site wherever it stands."""
 
 
 MODULES = frozenset(
-    {"torch.cuda", *(f"torch.cuda.{m}" for m in ("amp", "memory", "nvtx", "random"))}
+    f"torch.cuda{name}"
+    for name in (
+        *("", ".amp", ".comm", ".gds", ".graphs", ".green_contexts", ".jiterator", ".memory"),
+        *(".nccl", ".nvtx", ".profiler", ".random", ".sparse", ".streams", ".tunable"),
+    )
 )
 """Modules that are used through an alias; other names are spoken of where they are imported."""
 
@@ -43,4 +129,13 @@ def in_string(value: str) -> bool:
 
 def is_traced(qualified: str) -> bool:
     """Whether a dotted name lies in one of the namespaces that rules speak about."""
-    return any(qualified == n or qualified.startswith(n + ".") for n in NAMESPACES)
+    return any(_lies_in(qualified, namespace) for namespace in NAMESPACES)
+
+
+def is_cuda(qualified: str) -> bool:
+    """Whether a dotted name is torch.cuda, or something in it: some rule has to speak of it."""
+    return _lies_in(qualified, "torch.cuda")
+
+
+def _lies_in(qualified: str, namespace: str) -> bool:
+    return qualified == namespace or qualified.startswith(namespace + ".")
