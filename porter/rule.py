@@ -114,12 +114,19 @@ class Context:
     stack: list[cst.CSTNode] = field(default_factory=list)
     runtime_nodes: set[int] = field(default_factory=set)
     _kept: list[cst.CSTNode] = field(default_factory=list)
+    _qualified: dict[int, tuple[cst.CSTNode | None, str | None]] = field(default_factory=dict)
 
     def qualified(self, node: cst.CSTNode | None) -> str | None:
         """Return the dotted meaning of a plain attribute chain, or None where it is not known.
 
         Only chains of names qualify: what a call returns has no qualified name.
         """
+        known = self._qualified.get(id(node))
+        if known is None or known[0] is not node:
+            known = self._qualified[id(node)] = (node, self._resolve(node))
+        return known[1]
+
+    def _resolve(self, node: cst.CSTNode | None) -> str | None:
         parts: list[str] = []
         while isinstance(node, cst.Attribute):
             parts.append(node.attr.value)

@@ -44,21 +44,22 @@ def locate(source: Source, tree: ast.Module) -> Survey:
     words = triggers.FILE_WORDS + triggers.LINE_WORDS
     lines = _lines_with(source, words)
     lines |= {source.line_of(at) for at in triggers.package_imports(source.data)}
-    imports = _Finder(source, facts, lines, fragments=None)
-    imports.walk(tree, scope)
+    finder = _Finder(source, facts)
+    finder.walk(tree, scope, lines)
     traced = frozenset(
         name
-        for found in imports.imports
+        for found in finder.imports
         for name, qualified in import_bindings(found.statement)
         if triggers.is_traced(qualified)
     )
-    finder = _Finder(
-        source, facts, lines | _lines_naming(source, traced, words), Fragments(source, traced)
-    )
-    finder.walk(tree, scope)
-    assert finder.fragments is not None
-    fragments = sorted(finder.fragments.found, key=lambda f: f.fragment.start)
-    return Survey(scope, fragments, imports.imports)
+    more = _lines_naming(source, traced) - lines
+    if more:  # what those imports bind is a trigger wherever it stands
+        finder.walk(tree, scope, more)
+    fragments = Fragments(source, traced)
+    for candidate in finder.candidates.values():
+        fragments.take(*candidate)
+    found = sorted(fragments.found, key=lambda f: f.fragment.start)
+    return Survey(scope, found, finder.imports)
 
 
 def _lines_with(source: Source, words: tuple[bytes, ...]) -> set[int]:
@@ -73,32 +74,34 @@ def _lines_with(source: Source, words: tuple[bytes, ...]) -> set[int]:
     return lines
 
 
-def _lines_naming(source: Source, traced: frozenset[str], words: tuple[bytes, ...]) -> set[int]:
-    """Return the lines that hold a traced name in which no trigger word shows."""
-    hidden = [n.encode() for n in traced if not any(w in n.encode() for w in words)]
+def _lines_naming(source: Source, names: frozenset[str]) -> set[int]:
+    """Return the lines that hold one of the names; those with "cuda" in them are known."""
+    hidden = [re.escape(n.encode()) for n in sorted(names) if "cuda" not in n]
     if not hidden:
         return set()
-    pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(map(re.escape, hidden)))
+    pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(hidden))
     return {source.line_of(m.start()) for m in pattern.finditer(source.data)}
 
 
 class _Finder:
-    """One walk over the statements of a file, for its imports and, if asked, its fragments."""
+    """Walks the statements of a file, for its imports and for candidates of fragments.
 
-    def __init__(
-        self, source: Source, facts: FileFacts, lines: set[int], fragments: Fragments | None
-    ) -> None:
+    Which candidates are fragments is known when all imports are.
+    """
+
+    def __init__(self, source: Source, facts: FileFacts) -> None:
         self.source = source
         self.facts = facts
-        self.lines = sorted(lines)
-        self.fragments = fragments
+        self.lines: list[int] = []
+        self.candidates: dict[ast.expr, tuple[ast.expr, Place, Role, str | None]] = {}
         self.imports: list[LocatedImport] = []
         self._scopes: dict[ast.AST, Scope] = {}
 
-    def walk(self, tree: ast.Module, scope: Scope) -> None:
-        todo: list[tuple[ast.stmt, Place]] = []
+    def walk(self, tree: ast.Module, scope: Scope, lines: set[int]) -> None:
+        """Enter every statement that touches one of the lines."""
+        self.lines = sorted(lines)
         place = Place(scope, self.facts.flags)
-        todo.extend((s, place) for s in tree.body)
+        todo = [(statement, place) for statement in tree.body]
         while todo:
             statement, place = todo.pop()
             if self._has_hit(statement):
@@ -294,6 +297,6 @@ class _Finder:
                 self._target(value, place)
 
     def _take(self, node: ast.expr, place: Place, role: Role, guard: str | None = None) -> None:
-        """Make fragments of an expression that stands on a line with a trigger word."""
-        if self.fragments is not None and self._has_hit(node):
-            self.fragments.take(node, place, role, guard)
+        """Keep an expression that stands on a line with a trigger word."""
+        if self._has_hit(node):
+            self.candidates[node] = (node, place, role, guard)

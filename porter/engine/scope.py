@@ -117,15 +117,17 @@ def module_scope(tree: ast.Module, data: bytes) -> Scope:
     """Return the scope of a whole file.
 
     Functions that declare a module's name global can rebind it; they are only looked for where
-    the text has such a declaration.
+    the text declares so of a name that it imports.
     """
     scope = Scope(tree, walrus=b":=" in data)
     declared = {
-        name.strip().decode()
+        name.strip().decode("utf-8")
         for found in _GLOBAL.findall(data)
         for name in found.split(b",")
-        if name.strip().isascii()
     }
+    if declared:
+        imported = {n for n, bs in scope.bound.table.items() if any(b.kind == "import" for b in bs)}
+        declared &= imported | {"torch"}
     if not declared:
         return scope
     for node in ast.walk(tree):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from porter.engine.source import Source
 from porter.model import Shim
@@ -17,7 +18,10 @@ def choose_alias(source: Source, tree: ast.Module, shim: Shim) -> str:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 for name in bound_to_shim(node, shim):
                     return name
-    if shim.alias.encode() not in source.data:
+    alias = shim.alias.encode()
+    if alias not in source.data or not re.search(
+        rb"\b(?:porter_)?%s\b" % re.escape(alias), source.data
+    ):
         return shim.alias
     taken = {getattr(node, field, None) for node in ast.walk(tree) for field in _IDENTIFIER_FIELDS}
     candidates = [shim.alias, f"porter_{shim.alias}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from porter.engine.place import Place
@@ -18,14 +19,23 @@ _QUANTISED = (b"bnb", b"bitsandbytes", b"Linear8bit", b"Linear4bit", b"Params4bi
 _KERNEL_CALL = re.compile(rb"\b(?!is_)(?:_?cuda_\w+|\w+(?<!to)_cuda)(?:\.\w+)*\(")
 """`roi_cuda.forward(...)`, `ext.cuda_forward(...)`; not `to_cuda(...)`, which moves a tensor."""
 
+_KNOWS_NPU = re.compile(rb"(?<![a-z])(?:npu|hccl)", re.IGNORECASE)
+"""`is_npu_available`, `torch.npu`, `MULTI_NPU`; not `input`."""
+
+_MOVES = re.compile(rb"\.(?:cuda|to|to_empty)\(|[\"']cuda")
+
+_ASKS_FOR_CUDA = re.compile(rb"==\s*[\"']cuda[\"']|[\"']cuda[\"']\s*(?:==|in\b)")
+_CUDA_ALONE = re.compile(rb"\bcuda\.(?:nvtx|cudart|profiler|nccl|_sleep)\b|\bnvtx\.")
+
 
 @dataclass(frozen=True)
 class FileFacts:
     """What holds for a whole file.
 
     `flags` has "owns_cuda:Name" for every class that defines a method `cuda` of its own, or whose
-    base in this file does; `scripted` the functions and classes that are handed to
-    torch.jit.script by name.
+    base in this file does, "of_class:.x:Name" for an attribute `x` that holds one of them, and
+    "cuda_kernels" where a torch.autograd.Function asks for `is_cuda`; `scripted` the functions and
+    classes that are handed to torch.jit.script by name.
     """
 
     flags: frozenset[str] = frozenset()
@@ -36,7 +46,7 @@ def file_facts(tree: ast.Module, data: bytes, scope: Scope) -> FileFacts:
     """Collect the facts; walks the tree only where the text gives a reason to."""
     flags: set[str] = set()
     scripted: set[str] = set()
-    if b"def cuda" in data or b"cuda =" in data:
+    if b"def cuda" in data:
         owners: set[str] = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and (
@@ -44,7 +54,12 @@ def file_facts(tree: ast.Module, data: bytes, scope: Scope) -> FileFacts:
             ):
                 owners.add(node.name)
         flags.update(f"owns_cuda:{name}" for name in owners)
-    if b"jit" in data and b"script" in data:
+        flags.update(_typed_attributes(tree, owners) if owners else ())
+    if b".is_cuda" in data and b"autograd" in data:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and _is_autograd_function(node, scope):
+                flags.update("cuda_kernels" for n in ast.walk(node) if _asks_is_cuda(n))
+    if b"jit.script" in data or b"import script" in data:
         for node in ast.walk(tree):
             if (
                 isinstance(node, ast.Call)
@@ -57,6 +72,44 @@ def file_facts(tree: ast.Module, data: bytes, scope: Scope) -> FileFacts:
 
 def _defines(node: ast.ClassDef, name: str) -> bool:
     return any(isinstance(s, ast.FunctionDef) and s.name == name for s in node.body)
+
+
+def _asks_is_cuda(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "is_cuda"
+
+
+def _typed_attributes(tree: ast.Module, owners: set[str]) -> Iterator[str]:
+    """Yield the flags of attributes that get an object of one of the classes."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        arguments = {a.arg: mentioned(a.annotation, owners) for a in function.args.args}
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+                continue
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            match node.value:
+                case ast.Name(id=name):
+                    kind = arguments.get(name, "")
+                case ast.Call(func=func) | ast.IfExp(body=ast.Call(func=func)):
+                    kind = mentioned(func, owners)
+                case _:
+                    kind = ""
+            if kind and isinstance(target, ast.Attribute):
+                yield f"of_class:.{target.attr}:{kind}"
+
+
+def mentioned(node: ast.expr | None, names: Collection[str]) -> str:
+    """Return which of the names stands in an expression or quoted annotation, or ""."""
+    for part in ast.walk(node) if node is not None else ():
+        match part:
+            case ast.Name(id=name) if name in names:
+                return name
+            case ast.Constant(value=str() as text):
+                words = re.findall(r"\w+", text)
+                if any(word in names for word in words):
+                    return next(word for word in words if word in names)
+    return ""
 
 
 def last_name(node: ast.expr) -> str:
@@ -99,10 +152,11 @@ def function_flags(
     Among them is "of_class:x:Batch" for a parameter `x: Batch` of a class that defines `cuda`.
     """
     flags = set()
-    for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
-        if parameter.annotation is not None:
-            kind = _annotated_class(parameter.annotation)
-            if f"owns_cuda:{kind}" in place.flags:
+    owners = {f.removeprefix("owns_cuda:") for f in place.flags if f.startswith("owns_cuda:")}
+    if owners:
+        for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            kind = mentioned(parameter.annotation, owners)
+            if kind:
                 flags.add(f"of_class:{parameter.arg}:{kind}")
     owner = place.scope.node
     if isinstance(owner, ast.ClassDef):
@@ -119,23 +173,18 @@ def function_flags(
     return frozenset(flags)
 
 
-def _annotated_class(annotation: ast.expr) -> str:
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        return annotation.value.strip()
-    return last_name(annotation)
+def _is_autograd_function(node: ast.ClassDef, scope: Scope) -> bool:
+    bases = [scope.qualified(base) or "" for base in node.bases]
+    return any(b.endswith(("autograd.Function", "autograd.function.Function")) for b in bases)
 
 
 def class_flags(node: ast.ClassDef, scope: Scope, facts: FileFacts) -> frozenset[str]:
     """Return the flags of a class's body."""
     flags = {"class_body", f"class:{node.name}"}
+    if _is_autograd_function(node, scope):
+        flags.add("autograd_function")
     for base in node.bases:
-        qualified = scope.qualified(base) or ""
         name = last_name(base)
-        if (
-            qualified.endswith("autograd.Function")
-            or qualified == "torch.autograd.function.Function"
-        ):
-            flags.add("autograd_function")
         if name.endswith("Enum") or name in ("IntFlag", "Flag"):
             flags.add("enum")
     return frozenset(flags)
@@ -144,9 +193,11 @@ def class_flags(node: ast.ClassDef, scope: Scope, facts: FileFacts) -> frozenset
 def if_flags(node: ast.If, source: Source, scope: Scope) -> tuple[bool, frozenset[str]]:
     """Return whether the test is negated, and the flags of the statement.
 
-    "guard" where the test asks whether CUDA is there; "npu_aware" where this test, or another one
-    of the same ladder, asks for an NPU; "cuda_kernel" where `is_cuda` decides whether the branch
-    calls something that has "cuda" in its name.
+    "guard" where the test asks whether CUDA is there, and "moves_nothing:" with the name of the
+    guard's vote group where the branch for CUDA moves no data to the device; "npu_aware" where
+    this test, or another one of the same ladder, asks for an NPU or its HCCL; "cuda_kernel" where
+    `is_cuda` decides whether the branch calls something that has "cuda" in its name; "cuda_branch"
+    where the test compares with "cuda" and the branch holds nothing but what CUDA alone has.
     """
     start = source.offset(node.test.lineno, node.test.col_offset)
     end = source.offset(node.test.end_lineno or 1, node.test.end_col_offset or 0)
@@ -155,23 +206,40 @@ def if_flags(node: ast.If, source: Source, scope: Scope) -> tuple[bool, frozense
     negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
     if b"is_available" in test and b"cuda" in test:
         flags.add("guard")
-    if _ladder_has(node, source, b"npu"):
+        branch = node.orelse if negated else node.body
+        if not _MOVES.search(_text(branch, source)):
+            flags.add(f"moves_nothing:{guard_group(node, source)}")
+    if _ladder_knows_npu(node, source):
         flags.add("npu_aware")
-    if b".is_cuda" in test:
-        start = source.offset(node.body[0].lineno, node.body[0].col_offset)
-        end = source.offset(node.body[-1].end_lineno or 1, node.body[-1].end_col_offset or 0)
-        if _KERNEL_CALL.search(source.data[start:end]):
-            flags.add("cuda_kernel")
+    if b".is_cuda" in test and _KERNEL_CALL.search(_text(node.body, source)):
+        flags.add("cuda_kernel")
+    if _ASKS_FOR_CUDA.search(test) and all(
+        _CUDA_ALONE.search(_text([b], source)) for b in node.body
+    ):
+        flags.add("cuda_branch")
     return negated, frozenset(flags)
 
 
-def _ladder_has(node: ast.If, source: Source, word: bytes) -> bool:
-    """Whether a test of the ladder that starts here holds the word."""
+def guard_group(node: ast.If, source: Source) -> str:
+    """Return the name of the vote group of an availability test and what it guards."""
+    return f"guard:{source.offset(node.lineno, node.col_offset)}"
+
+
+def _text(body: list[ast.stmt], source: Source) -> bytes:
+    if not body:
+        return b""
+    start = source.offset(body[0].lineno, body[0].col_offset)
+    end = source.offset(body[-1].end_lineno or 1, body[-1].end_col_offset or 0)
+    return source.data[start:end]
+
+
+def _ladder_knows_npu(node: ast.If, source: Source) -> bool:
+    """Whether a test of the ladder that starts here asks for an NPU."""
     step: ast.stmt | None = node
     while isinstance(step, ast.If):
         start = source.offset(step.test.lineno, step.test.col_offset)
         end = source.offset(step.test.end_lineno or 1, step.test.end_col_offset or 0)
-        if word in source.data[start:end]:
+        if _KNOWS_NPU.search(source.data, start, end):
             return True
         step = step.orelse[0] if len(step.orelse) == 1 else None
     return False

@@ -28,16 +28,18 @@ LINE_WORDS = (
     *(b"device=gpu", b"get_device()", b"torch.device(0", b"torch.device(rank"),
     *(b"torch.device(local_rank", b"LOCAL_RANK", b"device_ids[", b"get_rank()"),
     *(b"device_id=", b"device_id ="),
-    *(b"cudnn", b"channels_last", b'"fork"', b"'fork'", b"CUBLAS_", b"NVTE_", b"cpp_extension"),
+    *(b"cudnn", b"channels_last", b'"fork"', b"'fork'", b"CUBLAS_", b"NVTE_"),
+    *(b"record_stream", b"multi_processor_count", b"warp_size", b".major", b".minor"),
 )
 """A line with one of these may hold a site, in a file that has another reason to be looked at."""
 
 FILE_WORDS = (
     *(b"cuda", b"CUDA", b"nccl", b"NCCL"),
     *(b"pin_memory", b"out of memory", b"torch.load", b"torch.compile", b"nvidia-smi"),
-    *(b"device_map", b"load_in_", b"flash_attention_", b"tf32", b"_8bit", b"apex_fused"),
-    *(b"is_torch_bf16", b"accelerator=", b"gpus=", b"triton.jit"),
-    *(b"device_ids", b"output_device", b"DataParallel", b"convert_sync_batchnorm"),
+    *(b"device_map", b"load_in_", b"flash_attention_", b"tf32", b"_8bit", b"paged_", b"apex_fused"),
+    *(b"is_torch_bf16", b"accelerator=", b"gpus=", b"triton.jit", b"cpp_extension"),
+    *(b"device_ids", b"output_device", b"DataParallel", b"parallel.data_parallel"),
+    *(b"import data_parallel", b"convert_sync_batchnorm"),
     *(b"GradScaler", b"is_autocast_", b"set_autocast_", b"autocast_gpu_dtype", b"fork_rng"),
 )
 """A file, or a line, with one of these may hold a site."""
@@ -57,8 +59,12 @@ def package_imports(data: bytes) -> Iterator[int]:
 ATTRIBUTES = frozenset(
     """
     cuda is_cuda NCCL CUDA cudnn
-    to get_device device pin_memory load compile jit channels_last get_context set_start_method
+    record_stream multi_processor_count warp_size major minor
+    to get_device device pin_memory load compile jit channels_last channels_last_3d
+    get_context set_start_method
     CUDAExtension load_inline
+    is_torch_bf16_gpu_available is_torch_bf16_available is_torch_tf32_available
+    is_torch_cuda_available
     GradScaler is_autocast_enabled get_autocast_gpu_dtype is_autocast_available
     set_autocast_enabled set_autocast_gpu_dtype fork_rng
     is_nccl_available ProcessGroupNCCL DataParallel data_parallel DistributedDataParallel
@@ -77,10 +83,21 @@ KEYWORDS = frozenset(
 )
 """An expression with a call that has one of these keywords may hold a site."""
 
-STRINGS = ("cuda", "nccl", "cublas_", "nvte_", "flash_attention_", "_8bit", "apex_fused")
+STRINGS = (
+    "cuda",
+    "nccl",
+    "cublas_",
+    "nvte_",
+    "flash_attention_",
+    "_8bit",
+    "paged_",
+    "apex_fused",
+    "fork",
+    "local_rank",
+)
 """A string that holds one of these, in any case and without blanks, may be a site."""
 
-PHRASES = ("out of memory", "cuda error", "nvidia-smi")
+PHRASES = ("torch.cuda", "out of memory", "cuda error", "nvidia-smi")
 """A string that holds one of these, in any case, may be a site."""
 
 NAMESPACES = (
