@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -12,8 +11,6 @@ NOT_DONE = 2
 """The exit code after a usage error, and where something could not be processed."""
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
-PIPE_CLOSED = 141
-"""The exit code when nobody reads on, as if the signal for it had ended us."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -28,7 +25,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             stream.reconfigure(errors="backslashreplace")  # a locale without the character
     try:
         code = cli.main(arguments, prog_name="porter", standalone_mode=False)
-        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -37,11 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = NOT_DONE
     except (click.Abort, KeyboardInterrupt):
         code = INTERRUPTED
-    except BrokenPipeError:
-        # What is still buffered has nowhere to go; Python would complain about it at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = PIPE_CLOSED
-    sys.exit(code)
+    sys.exit(code or 0)
 
 
 if __name__ == "__main__":

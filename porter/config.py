@@ -33,7 +33,7 @@ _TYPES = {
     "ignore": "a list of strings",
     "exclude": "a list of strings",
     "jobs": "a whole number of at least 1",
-    "vendor": "a string",
+    "vendor": "the path of a folder",
 }
 _PER_RUN = {"allow-dirty", "dry-run", "format", "verbose"}
 
@@ -88,14 +88,16 @@ def _config(path: Path, table: dict[str, Any]) -> Config:
             raise Refused(f"{path}: tool.porter.{key} is unknown; {hint}")
         if not _fits(value, _TYPES[key]):
             raise Refused(f"{path}: tool.porter.{key} has to be {_TYPES[key]}, not {value!r}")
-    values = {key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}
-    return Config(path, **values)
+    values: dict[str, Any] = {
+        key: tuple(v) if isinstance(v, list) else v for key, v in table.items()
+    }
+    return Config(path=path, **values)
 
 
 def _fits(value: object, kind: str) -> bool:
     match kind:
         case "a list of strings":
             return isinstance(value, list) and all(isinstance(item, str) for item in value)
-        case "a string":
+        case "the path of a folder":
             return isinstance(value, str) and value != ""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from typing import NamedTuple
 
 _CONTEXT = 3
+_SAME = 3
+"""How many lines have to be the same for two texts to agree again."""
+_FAR = 300
+"""How many lines are looked at for that."""
 _ESCAPES = {
     0x07: "a",
     0x08: "b",
@@ -20,9 +25,9 @@ _ESCAPES = {
 
 
 def unified(name: bytes, before: bytes, after: bytes) -> bytes:
-    """Return the unified diff of a file that exists before and after; empty if nothing changed.
+    r"""Return the unified diff of a file that exists before and after; empty if nothing changed.
 
-    Lines end at `\\n` alone, as for git: a file with `\\r` line ends is a single line.
+    Lines end at `\n` alone, as for git: a file with `\r` line ends is a single line.
 
     Args:
         name: the file's path relative to the folder in which the diff is to be applied, with
@@ -68,32 +73,73 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _hunks(old: list[bytes], new: list[bytes]) -> Iterator[bytes]:
-    # Most lines are the same at both ends: the matcher needs time for each that it sees.
-    head = max(_common(old, new) - _CONTEXT, 0)
-    tail = max(_common(old[head:][::-1], new[head:][::-1]) - _CONTEXT, 0)
-    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
-    matcher = difflib.SequenceMatcher(None, a, b)
-    for group in matcher.get_grouped_opcodes(_CONTEXT):
-        first, last = group[0], group[-1]
-        old_range = _range(head + first[1], head + last[2])
-        new_range = _range(head + first[3], head + last[4])
-        yield b"@@ -%s +%s @@\n" % (old_range, new_range)
-        for kind, a1, a2, b1, b2 in group:
-            if kind == "equal":
-                yield from _marked(b" ", a[a1:a2])
-            else:
-                yield from _marked(b"-", a[a1:a2])
-                yield from _marked(b"+", b[b1:b2])
+    groups: list[list[_Change]] = []
+    for change in _changes(old, new):
+        if groups and change.old.start - groups[-1][-1].old.stop <= 2 * _CONTEXT:
+            groups[-1].append(change)
+        else:
+            groups.append([change])
+    for group in groups:
+        start = max(group[0].old.start - _CONTEXT, 0)
+        stop = min(group[-1].old.stop + _CONTEXT, len(old))
+        new_start = group[0].new.start - (group[0].old.start - start)
+        new_stop = group[-1].new.stop + (stop - group[-1].old.stop)
+        ranges = _range(start, stop), _range(new_start, new_stop)
+        yield b"@@ -%s +%s @@%s\n" % (*ranges, _heading(old, start))
+        at = start
+        for change in group:
+            yield from _marked(b" ", old[at : change.old.start])
+            yield from _marked(b"-", old[change.old.start : change.old.stop])
+            yield from _marked(b"+", new[change.new.start : change.new.stop])
+            at = change.old.stop
+        yield from _marked(b" ", old[at:stop])
 
 
-def _common(old: list[bytes], new: list[bytes]) -> int:
-    """Count the lines that both begin with."""
-    count = 0
-    for one, other in zip(old, new, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+def _heading(lines: list[bytes], start: int) -> bytes:
+    """Return what git prints behind a hunk's ranges: the last line before it that isn't indented.
+
+    git takes a letter, an underscore or a dollar for the start of such a line, and 80 bytes of it.
+    """
+    for at in range(start - 1, -1, -1):
+        if lines[at][:1].isalpha() or lines[at][:1] in {b"_", b"$"}:
+            return b" " + lines[at][:80].rstrip()
+    return b""
+
+
+class _Change(NamedTuple):
+    """Lines of the old text, and the lines of the new text in their place."""
+
+    old: range
+    new: range
+
+
+def _changes(old: list[bytes], new: list[bytes]) -> Iterator[_Change]:
+    """Yield what differs, in order.
+
+    Edits are small and far between: the texts are cut where they agree again, and the matcher,
+    whose time grows with the square of the repeated lines, sees the pieces alone.
+    """
+    i = j = 0
+    while i < len(old) or j < len(new):
+        if old[i : i + 1] == new[j : j + 1]:
+            i, j = i + 1, j + 1
+            continue
+        to_i, to_j = _next_agreement(old, new, i, j)
+        pieces = difflib.SequenceMatcher(None, old[i:to_i], new[j:to_j])
+        for kind, i1, i2, j1, j2 in pieces.get_opcodes():
+            if kind != "equal":
+                yield _Change(range(i + i1, i + i2), range(j + j1, j + j2))
+        i, j = to_i, to_j
+
+
+def _next_agreement(old: list[bytes], new: list[bytes], i: int, j: int) -> tuple[int, int]:
+    """Return the nearest indices from which some lines, or all that are left, are the same."""
+    for distance in range(1, _FAR):
+        for skipped in range(distance + 1):
+            a, b = i + skipped, j + distance - skipped
+            if a <= len(old) and b <= len(new) and old[a : a + _SAME] == new[b : b + _SAME]:
+                return a, b
+    return len(old), len(new)
 
 
 def _range(start: int, stop: int) -> bytes:

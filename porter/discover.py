@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from porter import git
-from porter.exclude import Exclusion, relative
-from porter.walk import walk
+from porter.exclude import Exclusion
+from porter.listing import Listing, base_without_git, listings
 
+_OWN = frozenset({"porter_runtime", "porter_rules"})
+"""Packages of porter's own, by name: a shim that was copied by hand is to work too."""
+_SELF = Path(os.path.realpath(__file__)).parent
 _LINK = "a link to something outside the given paths; give that path to port it"
 _REPOSITORY = "a repository of its own; give its path to port it"
 
@@ -25,8 +28,8 @@ class File:
     back, and elsewhere what paths in a diff are to be relative to.
     """
 
-    path: str
-    root: str
+    path: Path
+    root: Path
     name: str
     in_git: bool
 
@@ -46,18 +49,20 @@ class Discovery:
 
     files: list[File] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    scopes: dict[str, list[str]] = field(default_factory=dict)
+    scopes: dict[Path, list[str]] = field(default_factory=dict)
     """The repositories that were listed: of each root, the given paths relative to it."""
+    refusals: list[str] = field(default_factory=list)
+    """The repositories that git can't tell about, and why; all their files are taken."""
 
 
-def discover(paths: Sequence[str], exclusions: Sequence[Exclusion] = ()) -> Discovery:
+def discover(paths: Sequence[Path], exclusions: Sequence[Exclusion] = ()) -> Discovery:
     """Find the Python files at and below the paths.
 
     In a git work tree these are the tracked files and the untracked ones that are not ignored;
     elsewhere all but those in junk folders. A file that is a path of its own is taken whatever
-    git says. What `exclusions` leave out is not taken either way. A link stands for the file
-    that it leads to, which is taken once; a link out of the given paths is skipped.
+    git says. What `exclusions` leave out is not taken either way, nor is porter itself. A link
+    stands for the file that it leads to, which is taken once; a link out of the given paths is
+    skipped.
 
     Args:
         paths: files and folders, all of which exist.
@@ -65,12 +70,13 @@ def discover(paths: Sequence[str], exclusions: Sequence[Exclusion] = ()) -> Disc
     """
     search = _Search(paths, exclusions)
     for path in paths:
-        if os.path.isdir(path):
-            search.add_folder(path, os.path.realpath(path))
+        if path.is_dir():
+            for listing in listings(path):
+                search.add_listing(listing)
         else:
             search.add_file(path)
     search.follow_links()
-    search.add_single_files()
+    search.take_single_files()
     found = search.found
     found.files.sort(key=lambda file: os.fsencode(file.path))
     found.skipped.sort(key=lambda skipped: os.fsencode(skipped.path))
@@ -80,120 +86,97 @@ def discover(paths: Sequence[str], exclusions: Sequence[Exclusion] = ()) -> Disc
 class _Search:
     """The state of one discovery. Paths called real are absolute and free of links."""
 
-    def __init__(self, paths: Sequence[str], exclusions: Sequence[Exclusion]) -> None:
+    def __init__(self, paths: Sequence[Path], exclusions: Sequence[Exclusion]) -> None:
         self.found = Discovery()
         self._exclusions = exclusions
-        self._cwd = os.path.realpath(".")
-        self._trees: dict[str, str] = {}
+        folders = [path if path.is_dir() else path.parent for path in paths]
+        self._trees = {_real(folder): folder for folder in reversed(folders)}
         """Real folders that links may lead into, and what the user calls each."""
-        for path in paths:
-            tree = path if os.path.isdir(path) else os.path.dirname(path)
-            self._trees.setdefault(os.path.realpath(tree or "."), tree or ".")
-        self._taken: set[str] = set()
-        self._links: dict[str, str] = {}
-        self._single: dict[str, str] = {}
-        self._real: dict[str, str] = {}
+        self._taken: set[Path] = set()
+        self._links: dict[Path, Path] = {}
+        self._single: dict[Path, Path] = {}
 
-    def add_folder(self, top: str, real: str) -> None:
-        """Take what is below a folder that the user calls `top`."""
-        root = git.find_root(Path(real))
-        names = self._ask_git(top, real) if root else None
-        if root is None or names is None:
-            base = self._base(real)
-            for name in walk(top, self._nested, self._unreadable):
-                self._add(top, name, real, base, in_git=False)
-        else:
-            self._look_into(str(root), [relative(real, str(root)) or "."])
-            for name in names:
-                self._add(top, name, real, str(root), in_git=True)
+    def add_listing(self, listing: Listing) -> None:
+        """Take the files of a listing, and remember its links."""
+        if listing.in_git:
+            name = listing.real.relative_to(listing.root).as_posix()
+            self.found.scopes.setdefault(listing.root, []).append(name)
+        if listing.refusal:
+            self.found.refusals.append(listing.refusal)
+        for error in listing.unreadable:
+            self._skip(Path(error.filename), f"cannot be read: {error.strerror}", failed=True)
+        for name in listing.repositories:
+            inside = listing.real / name / ".git"
+            if _mode(inside) and not self._is_excluded(inside, listing.real):
+                self._skip(listing.top / name, _REPOSITORY)
+        folders: dict[Path, Path] = {}
+        for name in listing.names:
+            real = listing.real / name
+            if self._is_excluded(real, listing.real):
+                continue
+            if real.parent not in folders:
+                folders[real.parent] = _real(real.parent)
+            # git goes on to list the files of a folder that has been replaced by a link.
+            if folders[real.parent] != real.parent or real.is_symlink():
+                self._links[listing.top / name] = _real(real)
+            else:
+                self._add_listed(listing, name, real)
 
-    def add_file(self, path: str) -> None:
+    def add_file(self, path: Path) -> None:
         """Take a file that the user names, if it is Python."""
-        real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-        if os.path.islink(path):
-            self._links[path] = os.path.realpath(path)
+        if path.is_symlink():
+            self._links[path] = _real(path)
         else:
-            self._add_single(path, real, os.path.dirname(real))
+            self._add_single(path, _real(path), _real(path.parent))
 
     def follow_links(self) -> None:
         """Take the files that links lead to, where they are below the given paths."""
         for link, target in self._links.items():
-            if not (os.path.isdir(target) or link.endswith(".py")):
+            is_folder = stat.S_ISDIR(_mode(target))
+            if not is_folder and link.suffix != ".py":
                 continue
-            trees = [tree for tree in self._trees if relative(target, tree) is not None]
-            if not trees:
-                self._skip(link, _LINK if os.path.exists(target) else "a link to nothing")
-            elif not os.path.isdir(target) and target not in self._taken:
-                tree = max(trees, key=len)
-                path = _join(self._trees[tree], relative(target, tree) or "")
-                self._add_single(path, target, tree)
+            trees = [tree for tree in self._trees if target.is_relative_to(tree)]
+            if not _mode(target):
+                self._skip(link, "a link to nothing")
+            elif not trees:
+                self._skip(link, _LINK)
+            elif not is_folder and target not in self._taken:
+                tree = max(trees, key=lambda tree: len(tree.parts))
+                self._add_single(self._trees[tree] / target.relative_to(tree), target, tree)
 
-    def add_single_files(self) -> None:
-        """Take the files that were not found in a listing, and ask git about them at once."""
-        by_root: dict[str, list[str]] = {}
+    def take_single_files(self) -> None:
+        """Take the files that are in no listing; git is asked about all of them at once."""
+        by_root: dict[Path | None, list[Path]] = {}
         for real in sorted(self._single.keys() - self._taken):
-            root = git.find_root(Path(real).parent)
-            by_root.setdefault(str(root) if root else "", []).append(real)
-        for real in by_root.pop("", []):
-            base = self._base(os.path.dirname(real))
-            self._take(File(self._single[real], base, relative(real, base) or "", False), real)
-        for base, reals in by_root.items():
-            names = [relative(real, base) or "" for real in reals]
-            try:
-                ignored = git.ignored(Path(base), names)
-                self._look_into(base, names)
-            except git.GitError as error:
-                self.found.notes.append(f"{base}: {error}")
-                ignored = set(names)
-            for real, name in zip(reals, names, strict=True):
-                self._take(File(self._single[real], base, name, name not in ignored), real)
+            by_root.setdefault(git.find_root(real.parent), []).append(real)
+        for root, reals in by_root.items():
+            known = self._known_to_git(root, reals) if root else set()
+            for real in reals:
+                base = root or base_without_git(real.parent)
+                name = real.relative_to(base).as_posix()
+                self._take(File(self._single[real], base, name, name in known), real)
 
-    def _ask_git(self, top: str, real: str) -> Iterator[str] | None:
-        """Return the names below the folder that git knows of; None where it can't tell."""
-        folder = Path(real)
+    def _known_to_git(self, root: Path, reals: list[Path]) -> set[str]:
+        names = [real.relative_to(root).as_posix() for real in reals]
         try:
-            tracked, untracked = git.tracked(folder), git.untracked(folder)
-            if not tracked and not untracked and folder != git.find_root(folder):
-                if git.ignored(folder.parent, [folder.name]):
-                    return None  # the user asks for what git is told to overlook
+            known = set(names) - git.ignored(root, names)
         except git.GitError as error:
-            self.found.notes.append(f"{top}: {error}; all its files are taken")
-            return None
-        return self._sort_out(top, real, tracked, untracked)
-
-    def _sort_out(
-        self, top: str, real: str, tracked: list[tuple[str, str]], untracked: list[str]
-    ) -> Iterator[str]:
-        for mode, name in tracked:
-            if mode == git.SUBMODULE:
-                self._skip_repository(top, name, real)
-            elif mode == git.LINK or name.endswith(".py"):
-                yield name
-        for name in untracked:
-            if name.endswith("/"):
-                self._skip_repository(top, name.rstrip("/"), real)
-            elif name.endswith(".py"):
-                yield name
-
-    def _nested(self, folder: str) -> bool:
-        """Leave a repository below a folder that is in none to git."""
-        if not os.path.lexists(os.path.join(folder, ".git")):
-            return False
-        self.add_folder(folder, os.path.realpath(folder))
-        return True
-
-    def _unreadable(self, error: OSError) -> None:
-        self._skip(str(error.filename), f"cannot be read: {error.strerror}", failed=True)
-
-    def _base(self, folder: str) -> str:
-        """Return what paths in a diff are relative to where no repository tells."""
-        return folder if relative(folder, self._cwd) is None else self._cwd
-
-    def _look_into(self, root: str, names: list[str]) -> None:
+            self.found.refusals.append(f"{root}: {error}")
+            return set()
         self.found.scopes.setdefault(root, []).extend(names)
+        return known
 
-    def _add_single(self, path: str, real: str, root: str) -> None:
-        """Remember a file that no listing holds, if it is Python."""
+    def _add_listed(self, listing: Listing, name: str, real: Path) -> None:
+        mode = _mode(real)
+        if not mode:
+            return  # tracked, and removed since
+        if stat.S_ISREG(mode):
+            inside = real.relative_to(listing.root).as_posix()
+            self._take(File(listing.top / name, listing.root, inside, listing.in_git), real)
+        else:
+            self._skip(listing.top / name, "not a regular file")
+
+    def _add_single(self, path: Path, real: Path, root: Path) -> None:
         if self._is_excluded(real, root):
             return
         if _is_python(real):
@@ -201,62 +184,42 @@ class _Search:
         else:
             self._skip(path, "not a Python file")
 
-    def _skip(self, path: str, reason: str, *, failed: bool = False) -> None:
-        self.found.skipped.append(Skipped(path, reason, failed))
-
-    def _skip_repository(self, top: str, name: str, real: str) -> None:
-        path = _join(top, name)
-        if os.path.lexists(os.path.join(path, ".git")) and not self._is_excluded(
-            os.path.join(real, name, ".git"), real
-        ):
-            self._skip(path, _REPOSITORY)
-
-    def _is_excluded(self, real: str, root: str) -> bool:
-        return any(exclusion.excludes(real, root) for exclusion in self._exclusions)
-
-    def _add(self, top: str, name: str, real_top: str, base: str, *, in_git: bool) -> None:
-        """Take the file `name` below a folder, or note where it leads as a link."""
-        real = os.path.join(real_top, name)
-        if self._is_excluded(real, real_top):
-            return
-        path = _join(top, name)
-        try:
-            mode = os.lstat(real).st_mode
-        except FileNotFoundError:
-            return  # tracked, and removed since
-        except OSError:
-            mode = stat.S_IFREG  # opening it will tell
-        folder = os.path.dirname(real)
-        if folder not in self._real:
-            self._real[folder] = os.path.realpath(folder)
-        # git goes on to list the files of a folder that has been replaced by a link.
-        if stat.S_ISLNK(mode) or self._real[folder] != folder:
-            self._links[path] = os.path.realpath(real)
-        elif not stat.S_ISREG(mode):
-            self._skip(path, "not a regular file")
-        else:
-            self._take(File(path, base, relative(real, base) or "", in_git), real)
-
-    def _take(self, file: File, real: str) -> None:
+    def _take(self, file: File, real: Path) -> None:
         if real not in self._taken:
             self._taken.add(real)
             self.found.files.append(file)
 
+    def _skip(self, path: Path, reason: str, *, failed: bool = False) -> None:
+        self.found.skipped.append(Skipped(str(path), reason, failed))
 
-def _join(top: str, name: str) -> str:
-    """Return the path of `name` below `top`, as a user would write it."""
-    return os.path.join("" if top == "." else top.removeprefix("./"), name)
+    def _is_excluded(self, real: Path, root: Path) -> bool:
+        if real.is_relative_to(_SELF) or not _OWN.isdisjoint(real.parts):
+            return True
+        return any(exclusion.excludes(real, root) for exclusion in self._exclusions)
 
 
-def _is_python(path: str) -> bool:
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _mode(path: Path) -> int:
+    """Return the mode of what is at a path, 0 where there is nothing."""
+    try:
+        return os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    except OSError:
+        return stat.S_IFREG  # reading it will tell
+
+
+def _is_python(path: Path) -> bool:
     """Whether a file that the user names is Python: by its name, or its first line."""
-    suffix = os.path.splitext(path)[1]
-    if suffix not in {"", ".py"} or not os.path.isfile(path):
+    if path.suffix not in {"", ".py"} or not stat.S_ISREG(_mode(path)):
         return False
-    if suffix:
+    if path.suffix:
         return True
     try:
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             line = file.readline(200)
     except OSError:
         return True  # reading it will tell

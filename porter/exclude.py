@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 class PatternError(ValueError):
@@ -17,7 +17,8 @@ class Excluder:
 
     Paths are relative to the folder that the patterns belong to, with forward slashes. As in
     gitignore the last pattern that matches decides, and what lies in an excluded folder stays
-    excluded whatever a later `!pattern` says.
+    excluded whatever a later `!pattern` says. Unlike there, `?` stands for a character of UTF-8,
+    not for a byte.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
@@ -29,10 +30,13 @@ class Excluder:
         self._rules = [rule for pattern in patterns if (rule := _Rule.parse(pattern))]
         self._folders: dict[str, bool] = {"": False}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no patterns."""
+        return not self._rules
+
     def excludes(self, path: str) -> bool:
         """Whether the file at this relative path, or a folder above it, is excluded."""
-        if not self._rules:
-            return False
         return self.excludes_folder(path.rpartition("/")[0]) or self._decide(path, folder=False)
 
     def excludes_folder(self, path: str) -> bool:
@@ -109,7 +113,7 @@ def _translate_class(glob: str, start: int, pattern: str) -> tuple[str, int]:
     at = start + 1
     negated = glob[at : at + 1] in {"!", "^"}
     at += negated
-    members = []
+    members: list[str] = []
     while at < len(glob) and (glob[at] != "]" or not members):
         if glob.startswith("[:", at):
             raise PatternError(f"{pattern!r}: named character classes are not supported")
@@ -128,27 +132,16 @@ def _translate_class(glob: str, start: int, pattern: str) -> tuple[str, int]:
 class Exclusion:
     """Patterns and the folder that they are relative to, as an absolute path without links."""
 
-    base: str
+    base: Path
     excluder: Excluder
 
-    def excludes(self, path: str, root: str) -> bool:
+    def excludes(self, path: Path, root: Path) -> bool:
         """Whether the file at this absolute path is excluded.
 
         Patterns written for one folder still mean something in another, `tests/` for one:
         outside `base` they are taken relative to `root`, which the file was found below.
         """
-        inside = relative(path, self.base)
-        return self.excluder.excludes((relative(path, root) or "") if inside is None else inside)
-
-
-def relative(path: str, folder: str) -> str | None:
-    """Return `path` relative to `folder` with forward slashes, None where it is not within.
-
-    Both are absolute; the folder itself is "".
-    """
-    if path == folder:
-        return ""
-    prefix = folder if folder.endswith(os.sep) else folder + os.sep
-    if not path.startswith(prefix):
-        return None
-    return path[len(prefix) :].replace(os.sep, "/")
+        if self.excluder.is_empty:
+            return False
+        base = self.base if path.is_relative_to(self.base) else root
+        return self.excluder.excludes(path.relative_to(base).as_posix())

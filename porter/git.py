@@ -34,7 +34,7 @@ def find_root(folder: Path) -> Path | None:
     """Return the nearest folder at or above `folder` that holds a `.git`, None without one."""
     for candidate in (folder, *folder.parents):
         # A gitdir file stands in the place of the folder in submodules and added work trees.
-        if (candidate / ".git").exists():
+        if os.path.lexists(candidate / ".git"):
             return candidate
     return None
 
@@ -66,8 +66,10 @@ def ignored(root: Path, paths: Iterable[str]) -> set[str]:
     Raises:
         GitError: see there.
     """
-    text = "".join(path + "\0" for path in paths)
-    return set(_ask(root, "check-ignore", "-z", "--stdin", stdin=text, allowed=(0, 1)))
+    # The prefix keeps a colon at the front of a name from being read as pathspec magic.
+    text = "".join(f"./{path}\0" for path in paths)
+    answer = _ask(root, "check-ignore", "-z", "--stdin", stdin=text, allowed=(0, 1))
+    return {path.removeprefix("./") for path in answer}
 
 
 def changes(root: Path, paths: Iterable[str]) -> list[tuple[str, str]]:
@@ -81,6 +83,7 @@ def changes(root: Path, paths: Iterable[str]) -> list[tuple[str, str]]:
     """
     entries = _ask(
         root,
+        "--literal-pathspecs",
         "status",
         "--porcelain=v1",
         "-z",
@@ -101,7 +104,7 @@ def _ask(
     # No lock is taken, so the index stays as it is and a git beside us is not disturbed.
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     # core.fsmonitor names a program that git would run for the repository.
-    command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", *arguments]
+    command = ["git", "-c", "core.fsmonitor=false", *arguments]
     try:
         answer = subprocess.run(
             command,
@@ -115,5 +118,5 @@ def _ask(
         raise GitError(f"git can't be run ({error.strerror})") from error
     if answer.returncode not in allowed:
         message = os.fsdecode(answer.stderr).strip().partition("\n")[0]
-        raise GitError(f"git {arguments[0]} failed ({message})")
+        raise GitError(f"git refuses to answer ({message})")
     return [os.fsdecode(entry) for entry in answer.stdout.split(b"\0") if entry]

@@ -11,9 +11,9 @@ import selectors
 import signal
 import struct
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, Generic, NoReturn, TypeVar, cast
+from typing import Generic, NoReturn, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,7 +39,7 @@ def cpu_count() -> int:
 
 def ordered_map(
     function: Callable[[Item], Result], items: Sequence[Item], jobs: int
-) -> Iterator[Result | Died]:
+) -> Generator[Result | Died, None, None]:
     """Yield `function(item)` for each item, in order.
 
     With one job, or where the system can't fork, the calls are made in this process. Otherwise
@@ -81,8 +81,8 @@ class _Worker:
             _serve(function, items, request_in, answer_out)
         os.close(request_in)
         os.close(answer_out)
-        self.requests = cast(BinaryIO, open(request_out, "wb", buffering=0))
-        self.answers = cast(BinaryIO, open(answer_in, "rb"))
+        self.requests = os.fdopen(request_out, "wb", buffering=0)
+        self.answers = os.fdopen(answer_in, "rb")
 
     def descriptors(self) -> tuple[int, int]:
         return self.requests.fileno(), self.answers.fileno()
@@ -121,7 +121,7 @@ def _serve(
         while request := os.read(requests, _INDEX.size):
             (index,) = _INDEX.unpack(request)
             body = pickle.dumps(function(items[index]), pickle.HIGHEST_PROTOCOL)
-            with open(answers, "wb", closefd=False) as file:
+            with os.fdopen(answers, "wb", closefd=False) as file:
                 file.write(_INDEX.pack(len(body)) + body)
         code = 0
     except BaseException:

@@ -45,20 +45,21 @@ def skipped_lines(report: Report) -> Iterator[str]:
 def summary_lines(summary: Summary, *, dry_run: bool) -> Iterator[str]:
     """Yield the figures; what is zero and no news is left out."""
     changed = "would change" if dry_run else "changed"
-    yield f"{_count(summary.scanned, 'file')} scanned, {summary.changed} {changed}"
-    yield f"{_count(summary.rewritten, 'site')} {'to rewrite' if dry_run else 'rewritten'}"
+    yield f"{counted(summary.scanned, 'file')} scanned, {summary.changed} {changed}"
+    yield f"{counted(summary.rewritten, 'site')} {'to rewrite' if dry_run else 'rewritten'}"
     if summary.notes:
-        yield f"{_count(summary.notes, 'site')} rightly left as they are"
+        yield f"{counted(summary.notes, 'site')} rightly left as they are"
     if summary.manual:
         codes = ", ".join(f"{code} {count}" for code, count in summary.manual.items())
-        yield f"{_count(sum(summary.manual.values()), 'site')} left to you: {codes}"
+        yield f"{counted(sum(summary.manual.values()), 'site')} left to you: {codes}"
     if summary.skipped:
-        yield f"{_count(summary.skipped, 'path')} skipped"
+        yield f"{counted(summary.skipped, 'path')} skipped"
     if summary.errors:
-        yield f"{_count(summary.errors, 'file')} could not be processed"
+        yield f"{counted(summary.errors, 'file')} could not be processed"
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is one."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -36,9 +36,13 @@ class Manual:
 
 @dataclass(frozen=True)
 class Note:
-    """Recognised and rightly left: `why` tells the reader that there is nothing to do."""
+    """Recognised and rightly left: `why` tells the reader that there is nothing to do.
+
+    With `whole`, edits inside the node are undone.
+    """
 
     why: str
+    whole: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import os
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from porter import diff, write
 from porter.discover import File
@@ -22,6 +23,9 @@ from porter.report import FileReport, error
 
 _ENOUGH_FOR_WORKERS = 2_000_000
 """Bytes with sites below which forking costs more time than it saves."""
+
+_SHIM = b"# porter_runtime "
+"""How each file of a copied shim begins."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +52,20 @@ class _Rewritten:
 
 
 def scan(files: Sequence[File]) -> Scan:
-    """Read each file once, and keep the names of those that may have sites."""
+    """Read each file once, and keep the names of those that may have sites.
+
+    Copies of the shim have none, though they speak of CUDA all the time.
+    """
     hits = []
     size = 0
     unreadable = []
     for file in files:
         try:
-            data = _read(file.path)
+            data = file.path.read_bytes()
         except OSError as problem:
-            unreadable.append(FileReport(file.path, (_unreadable(problem),)))
+            unreadable.append(FileReport(str(file.path), (_unreadable(problem),)))
             continue
-        if may_have_sites(data):
+        if may_have_sites(data) and not data.startswith(_SHIM):
             hits.append(file)
             size += len(data)
     return Scan(hits, size, unreadable)
@@ -73,7 +80,7 @@ def preview(scanned: Scan, options: Options, jobs: int | None = None) -> Iterato
         jobs: how many processes; None leaves it to the size of the work.
     """
     for file, result in _rewritten(scanned, options, jobs, with_diff=True):
-        yield FileReport(file.path, result.findings, result.output is not None, result.diff)
+        yield FileReport(str(file.path), result.findings, result.output is not None, result.diff)
 
 
 def apply(
@@ -96,12 +103,12 @@ def apply(
     written = False
     for file, result in _rewritten(scanned, options, jobs, with_diff=False):
         if result.output is None:
-            yield FileReport(file.path, result.findings)
+            yield FileReport(str(file.path), result.findings)
             continue
-        if not written:
-            before_first()
-            written = True
         with write.signals_held():
+            if not written:
+                before_first()
+                written = True
             yield _write(file, result.findings, result.output, result.read)
 
 
@@ -110,8 +117,8 @@ def _write(file: File, findings: tuple[Finding, ...], output: bytes, read: bytes
         write.replace(file.path, output, read=read)
     except write.WriteError as problem:
         kept = tuple(f for f in findings if f.level is not Level.REWRITTEN)
-        return FileReport(file.path, (*kept, error(str(problem))))
-    return FileReport(file.path, findings, changed=True)
+        return FileReport(str(file.path), (*kept, error(str(problem))))
+    return FileReport(str(file.path), findings, changed=True)
 
 
 def _rewritten(
@@ -122,6 +129,8 @@ def _rewritten(
         return  # and libcst is never imported
     from porter import engine
 
+    # Whatever the engine imports and sets up, workers are to inherit.
+    engine.rewrite_source(b"", path="", options=options)
     if jobs is None:
         jobs = cpu_count() if scanned.size >= _ENOUGH_FOR_WORKERS else 1
 
@@ -140,8 +149,8 @@ def _rewrite(
     engine: Callable[..., Rewrite], file: File, options: Options, *, with_diff: bool
 ) -> _Rewritten:
     try:
-        data = _read(file.path)
-        rewrite = engine(data, path=file.path, options=options)
+        data = file.path.read_bytes()
+        rewrite = engine(data, path=str(file.path), options=options)
     except OSError as problem:
         return _Rewritten((_unreadable(problem),))
     except Exception as problem:  # a fault of porter's own must not cost the other files
@@ -154,18 +163,13 @@ def _rewrite(
     return _Rewritten(rewrite.findings, b"", diff=text)
 
 
-def _read(path: str) -> bytes:
-    with open(path, "rb", buffering=0) as file:
-        return file.readall()
-
-
 def _unreadable(problem: OSError) -> Finding:
     return error(f"cannot be read: {problem.strerror or problem}")
 
 
 def _fault(problem: Exception) -> str:
     frame = traceback.extract_tb(problem.__traceback__)[-1]
-    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    place = f"{Path(frame.filename).name}:{frame.lineno}"
     return f"a fault of porter's own, please report it: {problem!r} in {place}"
 
 

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from porter import config
 from porter.errors import Refused
-from porter.exclude import Exclusion, Excluder, PatternError
+from porter.exclude import Excluder, Exclusion, PatternError
+
+_UNSPOKEN = "PTR001"
+"""The code, of no rule, under which the engine reports what no rule speaks about."""
 
 
 @dataclass(frozen=True)
@@ -20,17 +23,17 @@ class Settings:
     ignore: tuple[str, ...]
     exclusions: tuple[Exclusion, ...]
     jobs: int | None
-    vendor: str | None
+    vendor: Path | None
 
 
 def resolve(
-    paths: Sequence[str],
+    paths: Sequence[Path],
     *,
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     exclude: Sequence[str] = (),
     jobs: int | None = None,
-    vendor: str | None = None,
+    vendor: Path | None = None,
 ) -> Settings:
     """Merge the given options with the configuration that holds for the first path.
 
@@ -41,14 +44,14 @@ def resolve(
     Raises:
         Refused: an option, or a configured value, makes no sense.
     """
-    configured = config.load(Path(paths[0]))
-    exclusions = [_exclusion(os.path.realpath("."), exclude, "--exclude")]
-    folder = ""
+    configured = config.load(paths[0])
+    exclusions = [_exclusion(Path(os.path.realpath(".")), exclude, "--exclude")]
     if configured.path is not None:
-        folder = str(configured.path.parent)
-        exclusions.append(_exclusion(folder, configured.exclude, f"{configured.path}: exclude"))
-    if vendor is None and configured.vendor is not None:
-        vendor = os.path.join(folder, configured.vendor)
+        if vendor is None and configured.vendor is not None:
+            vendor = configured.path.parent / configured.vendor
+        exclusions.append(
+            _exclusion(configured.path.parent, configured.exclude, f"{configured.path}: exclude")
+        )
     return Settings(
         _codes(select, "--select") or _codes(configured.select, f"{configured.path}: select"),
         _codes(ignore, "--ignore") or _codes(configured.ignore, f"{configured.path}: ignore"),
@@ -58,7 +61,7 @@ def resolve(
     )
 
 
-def _exclusion(base: str, patterns: Sequence[str], where: str) -> Exclusion:
+def _exclusion(base: Path, patterns: Sequence[str], where: str) -> Exclusion:
     try:
         return Exclusion(base, Excluder(patterns))
     except PatternError as error:
@@ -74,7 +77,7 @@ def _codes(given: Iterable[str], where: str) -> tuple[str, ...]:
         return ()
     from porter.rule import all_rules
 
-    known = [rule.code for rule in all_rules()]
+    known = [_UNSPOKEN, *(rule.code for rule in all_rules())]
     for code in codes:
         if not any(each.startswith(code) for each in known):
             raise Refused(f"{where}: no rule's code begins with {code}; see `porter rules`")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from porter import git
 from porter.discover import Discovery
 
@@ -15,12 +13,14 @@ def uncommitted(found: Discovery) -> list[str]:
     those that porter looks at.
 
     Raises:
-        git.GitError: git can't tell.
+        git.GitError: git can't tell about a repository.
     """
+    if found.refusals:
+        raise git.GitError(found.refusals[0])
     looked_at = {(file.root, file.name) for file in found.files}
     return [
-        str(Path(root, name))
+        str(root / name)
         for root, scope in sorted(found.scopes.items())
-        for status, name in git.changes(Path(root), scope)
+        for status, name in git.changes(root, scope)
         if status != "??" or (root, name) in looked_at
     ]

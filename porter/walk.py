@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 _JUNK = frozenset(
     {
@@ -30,38 +31,38 @@ _JUNK = frozenset(
 
 
 def walk(
-    top: str, visited: Callable[[str], bool], unreadable: Callable[[OSError], object]
+    top: Path, repository: Callable[[Path], object], unreadable: Callable[[OSError], object]
 ) -> Iterator[str]:
-    """Yield the Python files, and all links, below `top`, relative to it.
+    """Yield the Python files, and all links, below `top`, relative to it, in a fixed order.
 
     Folders of generated, installed or downloaded files are passed over, as are virtual
     environments of any name; links are not followed.
 
     Args:
         top: a folder.
-        visited: is given each folder below `top`, and says whether it has been dealt with.
+        repository: is told of each folder with a `.git` below `top`, which is not walked.
         unreadable: is told of each folder that can't be listed.
     """
-    for folder, folders, files in os.walk(top, onerror=unreadable):
-        inside = os.path.relpath(folder, top)
-        prefix = "" if inside == "." else inside + os.sep
-        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not _is_junk(folder, name)
-            and name not in links
-            and not visited(os.path.join(folder, name))
-        )
+    for text, folders, files in os.walk(top, onerror=unreadable):
+        folder = Path(text)
+        links = [name for name in folders if (folder / name).is_symlink()]
+        kept = []
+        for name in sorted(set(folders).difference(links)):
+            if _is_junk(folder / name):
+                continue
+            if os.path.lexists(folder / name / ".git"):
+                repository(folder / name)
+            else:
+                kept.append(name)
+        folders[:] = kept
         for name in sorted(links + files):
-            path = os.path.join(folder, name)
-            if name.endswith(".py") or os.path.islink(path):
-                yield prefix + name
+            if name.endswith(".py") or (folder / name).is_symlink():
+                yield (folder / name).relative_to(top).as_posix()
 
 
-def _is_junk(folder: str, name: str) -> bool:
+def _is_junk(folder: Path) -> bool:
     return (
-        name in _JUNK
-        or name.endswith(".egg-info")
-        or os.path.lexists(os.path.join(folder, name, "pyvenv.cfg"))
+        folder.name in _JUNK
+        or folder.name.endswith(".egg-info")
+        or os.path.lexists(folder / "pyvenv.cfg")
     )

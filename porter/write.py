@@ -9,6 +9,7 @@ import signal
 import stat
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 
 class WriteError(Exception):
@@ -20,7 +21,7 @@ def digest(data: bytes) -> bytes:
     return hashlib.blake2b(data).digest()
 
 
-def replace(path: str, data: bytes, *, read: bytes) -> None:
+def replace(path: Path, data: bytes, *, read: bytes) -> None:
     """Give the file the content `data`, in one step: readers see the old bytes or the new.
 
     Mode, owner and extended attributes are kept as far as the user may set them. A file with
@@ -44,22 +45,22 @@ def replace(path: str, data: bytes, *, read: bytes) -> None:
         raise WriteError(f"cannot be written: {error.strerror or error}") from error
 
 
-def _replace(path: str, data: bytes, before: os.stat_result, read: bytes) -> None:
-    descriptor, temporary = tempfile.mkstemp(prefix=".porter-", dir=os.path.dirname(path) or ".")
+def _replace(path: Path, data: bytes, before: os.stat_result, read: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(prefix=".porter-", dir=path.parent)
     try:
-        with open(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             _copy_attributes(path, before, descriptor)
             file.write(data)
             file.flush()
             os.fsync(descriptor)
         _check_unchanged(path, before, read)
-        os.replace(temporary, path)
+        Path(temporary).replace(path)
     except BaseException:
-        os.unlink(temporary)
+        Path(temporary).unlink()
         raise
 
 
-def _copy_attributes(path: str, before: os.stat_result, descriptor: int) -> None:
+def _copy_attributes(path: Path, before: os.stat_result, descriptor: int) -> None:
     if hasattr(os, "fchown"):
         own = os.fstat(descriptor)
         if (own.st_uid, own.st_gid) != (before.st_uid, before.st_gid):
@@ -74,11 +75,10 @@ def _copy_attributes(path: str, before: os.stat_result, descriptor: int) -> None
         os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
 
 
-def _check_unchanged(path: str, before: os.stat_result, read: bytes) -> None:
+def _check_unchanged(path: Path, before: os.stat_result, read: bytes) -> None:
     try:
         now = os.lstat(path)
-        with open(path, "rb") as file:
-            same = digest(file.read()) == read
+        same = digest(path.read_bytes()) == read
     except FileNotFoundError:
         raise WriteError("was removed while porter worked on it") from None
     if not same or (now.st_mode, now.st_ino) != (before.st_mode, before.st_ino):

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from porter import git, progress, render, run, undo
+from porter.commands import examples
+from porter.commands.vendor import copy_shim, shim_in
 from porter.discover import Discovery, File, discover
 from porter.errors import Refused
-from porter.model import Options
+from porter.model import Options, Shim
 from porter.report import Report
 from porter.settings import resolve
 
@@ -19,8 +24,22 @@ _LISTED = 5
 """How many files a message names before it only counts."""
 
 
-@click.command(short_help="Port files in place, or show the port as a diff.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True), metavar="PATH...")
+@click.command(
+    short_help="Port files in place, or show the port as a diff.",
+    epilog=examples(
+        "porter rewrite --dry-run .                  show the port",
+        "porter rewrite --dry-run . | git apply      the same as: porter rewrite .",
+        "porter rewrite src --vendor src/mypackage   no new dependency",
+        "porter rewrite . --select PTR1 --exclude 'tests/'",
+    ),
+)
+@click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    metavar="PATH...",
+)
 @click.option("--dry-run", is_flag=True, help="Print a diff for `git apply`; write nothing.")
 @click.option(
     "--select",
@@ -38,7 +57,7 @@ _LISTED = 5
 @click.option(
     "--vendor",
     metavar="DIR",
-    type=click.Path(),
+    type=click.Path(path_type=Path),
     help="Copy the shim into the package DIR and import it from there.",
 )
 @click.option(
@@ -58,12 +77,12 @@ _LISTED = 5
 )
 @click.option("-v", "--verbose", is_flag=True, help="List the rewritten sites too.")
 def rewrite(
-    paths: Sequence[str],
+    paths: Sequence[Path],
     dry_run: bool,
     select: Sequence[str],
     ignore: Sequence[str],
     exclude: Sequence[str],
-    vendor: str | None,
+    vendor: Path | None,
     jobs: int | None,
     allow_dirty: bool,
     style: str,
@@ -74,46 +93,50 @@ def rewrite(
     Sites that take a decision are left and listed, with what to do. Files change one at a time,
     whole or not at all. Each option but --dry-run, --allow-dirty, --format and --verbose can
     stand in pyproject.toml, as a key of [tool.porter].
-
-    \b
-    Examples:
-      porter rewrite --dry-run .                  show the port
-      porter rewrite --dry-run . | git apply      the same as: porter rewrite .
-      porter rewrite src --vendor src/mypackage   no new dependency
-      porter rewrite . --select PTR1 --exclude 'tests/'
     """
     settings = resolve(
         paths, select=select, ignore=ignore, exclude=exclude, jobs=jobs, vendor=vendor
     )
+    shim = shim_in(settings.vendor) if settings.vendor else Shim()
     found = discover(paths, settings.exclusions)
-    for note in found.notes:
-        _say(f"note: {note}")
     if not dry_run and not allow_dirty:
         _require_clean(found)
+    for refusal in found.refusals:
+        _say(f"note: {refusal}; all its files are looked at, ignored ones too")
     scanned = run.scan(found.files)
     report = Report(len(found.files), skipped=found.skipped)
     for file in scanned.unreadable:
         report.add(file)
-    options = Options(settings.select, settings.ignore)
+    options = Options(settings.select, settings.ignore, shim)
     if dry_run:
         outcomes = run.preview(scanned, options, settings.jobs)
     else:
         _warn_of_no_undo(scanned.hits)
-        outcomes = run.apply(scanned, options, settings.jobs)
+        outcomes = run.apply(
+            scanned,
+            options,
+            settings.jobs,
+            before_first=functools.partial(copy_shim, settings.vendor),
+        )
+    prints_diff = dry_run and style == "text"
+    if not (prints_diff and sys.stdout.isatty()):
+        outcomes = progress.watched(outcomes, len(scanned.hits))
     try:
-        for file in progress.watched(outcomes, len(scanned.hits)):
-            if dry_run and style == "text":
+        for file in outcomes:
+            if prints_diff:
                 click.echo(file.diff, nl=False)
                 file = dataclasses.replace(file, diff=b"")  # printed: no need to hold it
             report.add(file)
     except KeyboardInterrupt:
         changed = 0 if dry_run else report.summary().changed
-        _say(f"interrupted: {changed} files were written, each of them whole")
+        _say(f"interrupted: {render.counted(changed, 'file')} written, each of them whole")
         raise
     report.files.sort(key=lambda file: os.fsencode(file.path))
     _print(report, dry_run=dry_run, style=style, verbose=verbose)
     if dry_run:
         _say_where_to_apply(report, found.files)
+    if dry_run and settings.vendor and report.summary().changed:
+        _say(f"the shim would be copied into {settings.vendor}")
     return 2 if report.summary().errors else 0
 
 
@@ -125,9 +148,7 @@ def _require_clean(found: Discovery) -> None:
     try:
         dirty = undo.uncommitted(found)
     except git.GitError as error:
-        raise Refused(
-            f"{error}, so it can't tell what is uncommitted; --allow-dirty goes on"
-        ) from error
+        raise Refused(f"{error}: what is uncommitted is unknown; --allow-dirty goes on") from error
     if dirty:
         raise Refused(
             "these files have changes that are not committed, and a port would mix with them:\n"
@@ -140,7 +161,7 @@ def _require_clean(found: Discovery) -> None:
 def _warn_of_no_undo(hits: Sequence[File]) -> None:
     alone = [file for file in hits if not file.in_git]
     if alone:
-        example = render.shown(alone[0].path)
+        example = render.shown(str(alone[0].path))
         _say(f"note: no git can undo changes to {len(alone)} of the files, {example} for one")
 
 
@@ -160,6 +181,7 @@ def _print(report: Report, *, dry_run: bool, style: str, verbose: bool) -> None:
 def _say_where_to_apply(report: Report, files: Sequence[File]) -> None:
     """Tell the folders that the diff's names are relative to, where they aren't obvious."""
     changed = {file.path for file in report.files if file.changed}
-    roots = sorted({file.root for file in files if file.path in changed})
-    if roots and roots != [os.path.realpath(".")]:
-        _say(f"paths in the diff are relative to {' and '.join(map(render.shown, roots))}")
+    roots = sorted({file.root for file in files if str(file.path) in changed})
+    if roots and roots != [Path(os.path.realpath("."))]:
+        named = " and ".join(render.shown(str(root)) for root in roots)
+        _say(f"paths in the diff are relative to {named}")

@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from porter.commands import examples
 from porter.errors import Refused
 
 if TYPE_CHECKING:
     from porter.rule import Rule
 
 
-@click.command(short_help="List the rules.")
+@click.command(
+    short_help="List the rules.",
+    epilog=examples(
+        "porter rules",
+        "porter rules --format md        the table that the README holds",
+        "porter rules --format json      with documentation and all examples",
+    ),
+)
 @click.option(
     "--format",
     "style",
@@ -25,14 +33,7 @@ if TYPE_CHECKING:
     help="A line for each rule, a Markdown table with an example, or everything.",
 )
 def rules(style: str) -> None:
-    """List the rules, by their codes.
-
-    \b
-    Examples:
-      porter rules
-      porter rules --format md          the table that the README holds
-      porter rules --format json        with documentation and all examples
-    """
+    """List the rules, by their codes."""
     from porter.rule import all_rules
 
     known = all_rules()
@@ -46,23 +47,20 @@ def rules(style: str) -> None:
             click.echo(f"{rule.code}  {rule.name:{width}}  {rule.summary}")
 
 
-@click.command(short_help="Explain a rule.")
+@click.command(
+    short_help="Explain a rule.",
+    epilog=examples("porter explain PTR101", "porter explain tensor-cuda"),
+)
 @click.argument("code")
 def explain(code: str) -> None:
-    """Say what the rule CODE does and why, with its examples. Its name will do as well.
-
-    \b
-    Examples:
-      porter explain PTR101
-      porter explain tensor-cuda
-    """
+    """Say what the rule CODE does and why, with its examples. Its name will do as well."""
     from porter.rule import all_rules
 
     known = {rule.code: rule for rule in all_rules()}
     by_name = {rule.name: rule for rule in known.values()}
     rule = known.get(code.upper()) or by_name.get(code.lower().replace("_", "-"))
     if rule is None:
-        close = difflib.get_close_matches(code.upper(), known, 3)
+        close = [each for each in known if each.startswith(code.upper())][:3]
         close += difflib.get_close_matches(code.lower(), by_name, 3)
         hint = f"did you mean {' or '.join(close)}?" if close else "`porter rules` lists them"
         raise Refused(f"there is no rule {code!r}; {hint}")
@@ -71,38 +69,54 @@ def explain(code: str) -> None:
 
 def markdown_table(known: list[Rule]) -> str:
     """Return a Markdown table with each rule and its first example."""
-    lines = ["| code | rule | what it does | before | after |", "|---|---|---|---|---|"]
+    rows = ["| code | rule | what it does | before | after |", "|---|---|---|---|---|"]
     for rule in known:
-        before, after = rule.rewrites[0] if rule.rewrites else ("", "")
-        cells = [rule.code, rule.name, rule.summary.replace("|", r"\|")]
-        lines.append("| " + " | ".join([*cells, _cell(before), _cell(after)]) + " |")
-    return "\n".join(lines)
+        cells = [rule.code, rule.name, _escaped(rule.summary), *_example(rule)]
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def _example(rule: Rule) -> tuple[str, str]:
+    """Return the cells for what a rule finds and what becomes of it: the lines that differ."""
+    if rule.rewrites:
+        before, after = (textwrap.dedent(text).splitlines() for text in rule.rewrites[0])
+        return (
+            _code([line for line in before if line not in after]),
+            _code([line for line in after if line not in before]),
+        )
+    for texts, outcome in ((rule.manual, "*left to you*"), (rule.notes, "*rightly left*")):
+        if texts:
+            lines = textwrap.dedent(texts[0]).splitlines()
+            return _code([x for x in lines if not x.startswith("import ")] or lines), outcome
+    return "", ""
+
+
+def _code(lines: list[str]) -> str:
+    spans = [_escaped(line.strip()) for line in lines if line.strip()]
+    return "<br>".join(f"`` {span} ``" if "`" in span else f"`{span}`" for span in spans)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", r"\|")
 
 
 def explanation(rule: Rule) -> str:
     """Return a rule's documentation and examples as text."""
+    rewrites = [f"{_block(before)}\n      ->\n{_block(after)}" for before, after in rule.rewrites]
     parts = [f"{rule.code}: {rule.name}", rule.doc]
-    for title, examples in (
-        ("Rewritten", [f"{before}\n  ->\n{after}" for before, after in rule.rewrites]),
-        ("Left to you", rule.manual),
-        ("Rightly left", rule.notes),
-        ("Not this rule's", rule.valid),
+    for title, blocks in (
+        ("Rewritten", rewrites),
+        ("Left to you", [_block(text) for text in rule.manual]),
+        ("Rightly left", [_block(text) for text in rule.notes]),
+        ("Not this rule's", [_block(text) for text in rule.valid]),
     ):
-        if examples:
-            blocks = [textwrap.indent(example.strip("\n"), "    ") for example in examples]
+        if blocks:
             parts.append(f"{title}:\n\n" + "\n\n".join(blocks))
     return "\n\n".join(parts)
 
 
-def _cell(example: str) -> str:
-    """Return the part of an example that is worth a table's cell, as Markdown code."""
-    lines = [
-        line.strip()
-        for line in textwrap.dedent(example).strip().splitlines()
-        if not line.startswith(("import ", "from "))
-    ] or example.strip().splitlines()
-    text = " ".join(lines).replace("|", r"\|")
-    return f"`` {text} ``" if "`" in text else f"`{text}`" if text else ""
+def _block(example: str) -> str:
+    return textwrap.indent(textwrap.dedent(example).strip("\n"), "    ")
 
 
 def _fields(rule: Rule) -> dict[str, object]:

@@ -93,7 +93,7 @@ class Fragments:
             meaning = names.get(root.id)
             if meaning == AMBIGUOUS:
                 _, bindings = place.scope.find(root.id)
-                if any(b.qualified == "torch" or triggers.is_cuda(b.qualified) for b in bindings):
+                if any(b.qualified in ("torch", *triggers.MODULES) for b in bindings):
                     return True
             elif meaning is not None:
                 qualified = place.scope.qualified(chain) or ""

@@ -156,7 +156,9 @@ class _ExtentGuard:
             )
         if isinstance(old, ast.JoinedStr) and not _FIELDS_HAVE_PLACES:
             self._fields(extent)
-        elif self.spliced.within(*self._whole(old, extent)):
+        elif self.spliced.within(*self._whole(old, extent)) or any(
+            extent[0] < end <= extent[1] for end in self.extended
+        ):
             self._children(old, new)
 
     def _end(self, node: ast.AST, end: int) -> int:

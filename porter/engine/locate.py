@@ -23,6 +23,7 @@ from porter.engine.surroundings import (
     class_flags,
     file_facts,
     function_flags,
+    guard_group,
     if_flags,
     is_scripted,
     last_name,
@@ -94,7 +95,7 @@ class _Finder:
         self.facts = facts
         self.lines: list[int] = []
         self.candidates: dict[ast.expr, tuple[ast.expr, Place, Role, str | None]] = {}
-        self.imports: list[LocatedImport] = []
+        self._imports: dict[ast.stmt, LocatedImport] = {}
         self._scopes: dict[ast.AST, Scope] = {}
 
     def walk(self, tree: ast.Module, scope: Scope, lines: set[int]) -> None:
@@ -106,6 +107,11 @@ class _Finder:
             statement, place = todo.pop()
             if self._has_hit(statement):
                 todo.extend(self._statement(statement, place))
+
+    @property
+    def imports(self) -> list[LocatedImport]:
+        """The import statements that the walks met."""
+        return list(self._imports.values())
 
     def _has_hit(self, node: ast.stmt | ast.expr) -> bool:
         first = node.lineno
@@ -119,7 +125,7 @@ class _Finder:
         """Take a statement's own expressions, and yield the statements inside it."""
         match node:
             case ast.Import() | ast.ImportFrom():
-                self.imports.append(LocatedImport(node, place))
+                self._imports[node] = LocatedImport(node, place)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 yield from self._function(node, place)
             case ast.ClassDef():
@@ -210,7 +216,7 @@ class _Finder:
         inside = replace(place, flags=place.flags | flags, path=(*place.path, kind))
         guard = None
         if "guard" in flags:
-            guard = f"guard:{self.source.offset(node.lineno, node.col_offset)}"
+            guard = guard_group(node, self.source)
         self._take(node.test, replace(place, flags=place.flags | flags), Role("test"), guard)
         guarded = inside
         if guard is not None:

@@ -56,8 +56,10 @@ def needs_parentheses(
         return False
     if parent is None:
         return role.kind in _UNSAFE_ROLES
-    if isinstance(parent, cst.BooleanOperation | cst.UnaryOperation):
+    if isinstance(parent, cst.UnaryOperation):
         return rank < _rank(parent)
+    if isinstance(parent, cst.BooleanOperation):
+        return rank <= _rank(parent)  # `a and (b and c)` is another tree than `a and b and c`
     if isinstance(parent, cst.IfExp):
         return rank <= _rank(parent)
     return True

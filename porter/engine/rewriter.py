@@ -60,9 +60,11 @@ class _Pass(cst.CSTTransformer):
         self.vetoed = vetoed
         self.force_parentheses = False
         self.products: list[_Product] = []
+        self._before: list[int] = []
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         self.ctx.stack.append(node)
+        self._before.append(len(self.products))
         return True
 
     def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
@@ -75,13 +77,14 @@ class _Pass(cst.CSTTransformer):
         self, original_node: cst.CSTNode, updated_node: cst.CSTNode
     ) -> cst.CSTNode:
         self.ctx.stack.pop()
+        inside = self._before.pop()
         rules = self.rules.get(type(original_node))
         if rules is None or isinstance(self.ctx.parent, cst.ConcatenatedString):
             return updated_node
         for rule in rules:
             outcome = _ask(rule, original_node, updated_node, self.ctx)
             if outcome is not None:
-                return self._take(rule, original_node, updated_node, outcome)
+                return self._take(rule, original_node, updated_node, outcome, inside)
         return updated_node
 
     def _take(
@@ -90,7 +93,9 @@ class _Pass(cst.CSTTransformer):
         original: cst.CSTNode,
         updated: cst.CSTNode,
         outcome: cst.CSTNode | Together | Manual | Note,
+        inside: int,
     ) -> cst.CSTNode:
+        """Record what a rule made of a node; `products[inside:]` are those of nodes inside it."""
         groups: tuple[str, ...] = ()
         if isinstance(outcome, Together):
             groups = outcome.groups
@@ -101,18 +106,28 @@ class _Pass(cst.CSTTransformer):
         if isinstance(outcome, cst.CSTNode) and self.fragment.frozen:
             outcome = Manual(self.fragment.frozen, groups=groups)
         if isinstance(outcome, Manual):
+            groups = outcome.groups
+            if outcome.whole:  # one reason is enough, but what was vetoed inside stays so
+                groups += tuple(g for p in self._inside(inside, Level.MANUAL) for g in p.groups)
+                del self.products[inside:]
             kept = original if outcome.whole else updated
-            self._add(rule, Level.MANUAL, outcome.why, original, kept, outcome.groups)
+            self._add(rule, Level.MANUAL, outcome.why, original, kept, groups)
             return kept
         if isinstance(outcome, Note):
-            self._add(rule, Level.NOTE, outcome.why, original, updated, ())
-            return updated
+            if outcome.whole:
+                del self.products[inside:]
+            kept = original if outcome.whole else updated
+            self._add(rule, Level.NOTE, outcome.why, original, kept, ())
+            return kept
         result = _carry_parentheses(updated, outcome)
         parent, role = self.ctx.parent, self.fragment.role
         if self.force_parentheses or needs_parentheses(original, result, parent, role):
             result = parenthesised(result)
         self._add(rule, Level.REWRITTEN, "", original, result, groups)
         return result
+
+    def _inside(self, start: int, level: Level) -> list[_Product]:
+        return [p for p in self.products[start:] if p.level is level]
 
     def _add(
         self,

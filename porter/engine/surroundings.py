@@ -34,7 +34,7 @@ class FileFacts:
 
     `flags` has "owns_cuda:Name" for every class that defines a method `cuda` of its own, or whose
     base in this file does, "of_class:.x:Name" for an attribute `x` that holds one of them, and
-    "cuda_kernels" where a torch.autograd.Function asks for `is_cuda`; `scripted` the functions and
+    "cuda_kernels" where a torch.autograd.Function asks for CUDA; `scripted` the functions and
     classes that are handed to torch.jit.script by name.
     """
 
@@ -55,10 +55,10 @@ def file_facts(tree: ast.Module, data: bytes, scope: Scope) -> FileFacts:
                 owners.add(node.name)
         flags.update(f"owns_cuda:{name}" for name in owners)
         flags.update(_typed_attributes(tree, owners) if owners else ())
-    if b".is_cuda" in data and b"autograd" in data:
+    if b"autograd" in data and (b".is_cuda" in data or b".type" in data):
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and _is_autograd_function(node, scope):
-                flags.update("cuda_kernels" for n in ast.walk(node) if _asks_is_cuda(n))
+                flags.update("cuda_kernels" for n in ast.walk(node) if _asks_for_cuda(n))
     if b"jit.script" in data or b"import script" in data:
         for node in ast.walk(tree):
             if (
@@ -74,8 +74,14 @@ def _defines(node: ast.ClassDef, name: str) -> bool:
     return any(isinstance(s, ast.FunctionDef) and s.name == name for s in node.body)
 
 
-def _asks_is_cuda(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "is_cuda"
+def _asks_for_cuda(node: ast.AST) -> bool:
+    """Whether the node is `x.is_cuda`, or `x.device.type` beside "cuda"."""
+    match node:
+        case ast.Attribute(attr="is_cuda"):
+            return True
+        case ast.Compare(left=ast.Attribute(attr="type"), comparators=[ast.Constant(value="cuda")]):
+            return True
+    return False
 
 
 def _typed_attributes(tree: ast.Module, owners: set[str]) -> Iterator[str]:
@@ -106,9 +112,9 @@ def mentioned(node: ast.expr | None, names: Collection[str]) -> str:
             case ast.Name(id=name) if name in names:
                 return name
             case ast.Constant(value=str() as text):
-                words = re.findall(r"\w+", text)
-                if any(word in names for word in words):
-                    return next(word for word in words if word in names)
+                for word in re.finditer(r"\w+", text):
+                    if word.group() in names:
+                        return str(word.group())
     return ""
 
 
@@ -196,8 +202,9 @@ def if_flags(node: ast.If, source: Source, scope: Scope) -> tuple[bool, frozense
     "guard" where the test asks whether CUDA is there, and "moves_nothing:" with the name of the
     guard's vote group where the branch for CUDA moves no data to the device; "npu_aware" where
     this test, or another one of the same ladder, asks for an NPU or its HCCL; "cuda_kernel" where
-    `is_cuda` decides whether the branch calls something that has "cuda" in its name; "cuda_branch"
-    where the test compares with "cuda" and the branch holds nothing but what CUDA alone has.
+    `is_cuda` or a comparison with "cuda" decides whether the branch calls something that has
+    "cuda" in its name; "cuda_branch" where the test compares with "cuda" and the branch holds
+    nothing but what CUDA alone has.
     """
     start = source.offset(node.test.lineno, node.test.col_offset)
     end = source.offset(node.test.end_lineno or 1, node.test.end_col_offset or 0)
@@ -211,7 +218,9 @@ def if_flags(node: ast.If, source: Source, scope: Scope) -> tuple[bool, frozense
             flags.add(f"moves_nothing:{guard_group(node, source)}")
     if _ladder_knows_npu(node, source):
         flags.add("npu_aware")
-    if b".is_cuda" in test and _KERNEL_CALL.search(_text(node.body, source)):
+    if (b".is_cuda" in test or _ASKS_FOR_CUDA.search(test)) and _KERNEL_CALL.search(
+        _text(node.body, source)
+    ):
         flags.add("cuda_kernel")
     if _ASKS_FOR_CUDA.search(test) and all(
         _CUDA_ALONE.search(_text([b], source)) for b in node.body

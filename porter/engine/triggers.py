@@ -22,12 +22,10 @@ PACKAGES = frozenset(
 """A file, or a line, that imports one of these may hold a site."""
 
 LINE_WORDS = (
-    *(b".to(0", b".to(1", b".to(rank", b".to(local_rank", b".to(gpu", b".to(device_id"),
-    *(b".rank)", b".rank,", b".local_rank)", b".local_rank,", b".gpu)", b".gpu,", b".gpu_id"),
-    *(b"device=0", b"device=1", b"device=i)", b"device=i,", b"device=rank", b"device=local_rank"),
-    *(b"device=gpu", b"get_device()", b"torch.device(0", b"torch.device(rank"),
-    *(b"torch.device(local_rank", b"LOCAL_RANK", b"device_ids[", b"get_rank()"),
-    *(b"device_id=", b"device_id ="),
+    *(b"rank)", b"rank,", b"gpu)", b"gpu,", b"gpu_id", b"device_id", b"get_rank()", b"LOCAL_RANK"),
+    *(b".to(0", b".to(1", b"device=0", b"device=1", b"device=i)", b"device=i,", b"torch.device(0"),
+    *(b"get_device()", b"torch.jit.load"),
+    *(b"output_device", b"parallel.data_parallel", b"import data_parallel"),
     *(b"cudnn", b"channels_last", b'"fork"', b"'fork'", b"CUBLAS_", b"NVTE_"),
     *(b"record_stream", b"multi_processor_count", b"warp_size", b".major", b".minor"),
 )
@@ -38,9 +36,8 @@ FILE_WORDS = (
     *(b"pin_memory", b"out of memory", b"torch.load", b"torch.compile", b"nvidia-smi"),
     *(b"device_map", b"load_in_", b"flash_attention_", b"tf32", b"_8bit", b"paged_", b"apex_fused"),
     *(b"is_torch_bf16", b"accelerator=", b"gpus=", b"triton.jit", b"cpp_extension"),
-    *(b"device_ids", b"output_device", b"DataParallel", b"parallel.data_parallel"),
-    *(b"import data_parallel", b"convert_sync_batchnorm"),
-    *(b"GradScaler", b"is_autocast_", b"set_autocast_", b"autocast_gpu_dtype", b"fork_rng"),
+    *(b"device_ids", b"DataParallel", b"convert_sync_batchnorm"),
+    *(b"GradScaler", b"_autocast_", b"fork_rng"),
 )
 """A file, or a line, with one of these may hold a site."""
 

@@ -9,10 +9,12 @@ from porter.rule import Context
 
 def string_value(node: cst.CSTNode | None) -> str | None:
     """Return the value of a plain string literal, None for anything else (bytes, f-strings)."""
-    if isinstance(node, cst.SimpleString):
-        value = node.evaluated_value
-        return value if isinstance(value, str) else None
-    return None
+    if not isinstance(node, cst.SimpleString):
+        return None
+    if not node.prefix and "\\" not in node.value:
+        return node.raw_value  # evaluating a literal means to compile it
+    value = node.evaluated_value
+    return value if isinstance(value, str) else None
 
 
 def argument(call: cst.Call, name: str | None, position: int | None) -> cst.Arg | None:

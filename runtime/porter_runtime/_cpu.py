@@ -279,6 +279,8 @@ class Event:
         external: Taken and ignored.
     """
 
+    _seconds: Optional[float] = None
+
     def __init__(
         self,
         enable_timing: bool = False,
@@ -287,7 +289,6 @@ class Event:
         external: bool = False,
     ) -> None:
         self.enable_timing = enable_timing
-        self._seconds: Optional[float] = None
 
     def record(self, stream: Optional[Stream] = None) -> None:
         # Compiled code may order work by events, but can't read the clock.
@@ -319,8 +320,9 @@ class Event:
 class Stream:
     """A stream of the CPU: work on it is done when the call returns."""
 
+    device = torch.device("cpu")
+
     def __init__(self, device: Device = None, priority: int = 0, **kwargs: Any) -> None:
-        self.device = torch.device("cpu")
         self.priority = priority
 
     def wait_event(self, event: Event) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copyreg
 import functools
 import itertools
 import operator
@@ -229,7 +228,8 @@ def _torch_device(backend: Backend) -> Any:
             if index.index is None:
                 return here
             index = index.index
-        return only or torch.device(backend.type, operator.index(index))
+        index = operator.index(index)
+        return only or torch.device(backend.type, index)
 
     return torch_device
 
@@ -383,7 +383,7 @@ def _grad_scaler(backend: Backend) -> Any:
         def __reduce_ex__(self, protocol: Any) -> Any:
             if type(self) is GradScaler:
                 # A pickle holds torch's class, so that it loads where the shim is not.
-                return copyreg.__newobj__, (base,), self.__getstate__()  # type: ignore[attr-defined]
+                return object.__new__, (base,), self.__getstate__()
             return super().__reduce_ex__(protocol)
 
     GradScaler.__module__ = __package__

@@ -216,3 +216,11 @@ def test_vendored_shim_is_imported_by_its_full_path() -> None:
     assert "x.to(accel.device_type)" in output
     assert "from axolotl._accel import synchronize\n" in output
     assert rewrite_source(output.encode(), options=options).output.decode() == output
+
+
+def test_torch_imported_under_a_condition_and_used_in_a_function() -> None:
+    before = "if available():\n    import torch\n\n\ndef f(x):\n    torch.cuda.init()\n"
+    after = before.replace("torch.cuda.", "accel.").replace(
+        "    import torch\n", f"    import torch\n    {ACCEL}\n"
+    )
+    assert rewrite_source(before.encode()).output.decode() == after

@@ -315,3 +315,18 @@ def test_a_faulty_rule_is_named_and_the_file_is_left(monkeypatch: pytest.MonkeyP
     message = error(b"unheard_of_name.cuda()\n")
     assert "PTR" in message
     assert "KeyError" in message
+
+
+def test_a_name_with_two_sources_that_are_both_ported_is_not_reported() -> None:
+    text = (
+        "if NEW:\n    from torch.cuda.amp import autocast\nelse:\n"
+        "    def autocast(enabled=True): ...\nwith autocast():\n    pass\n"
+    )
+    result = rewrite_source(text.encode())
+    assert result.output.decode() == text.replace("torch.cuda.amp", "porter_runtime")
+    assert [f.level for f in result.findings] == [Level.REWRITTEN]
+
+
+def test_an_import_over_several_lines_is_seen_once() -> None:
+    text = "from torch.cuda.random import (\n    get_rng_state,\n    set_rng_state,  # all\n)\n"
+    assert port_bytes(text.encode()).decode() == text.replace("torch.cuda.random", "porter_runtime")

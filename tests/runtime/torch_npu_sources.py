@@ -1,15 +1,16 @@
 """Reads torch.npu's names and signatures out of torch_npu's sources.
 
-torch_npu can't be imported without Ascend's libraries, so its wheels are read with `ast`. The result
-is kept in data/torch_npu_api.csv; a slow test reads the wheels again and compares.
+torch_npu can't be imported without Ascend's libraries, so its wheels are read with `ast`. The
+result is kept in data/torch_npu_api.csv; a slow test reads the wheels again and compares.
 """
 
 from __future__ import annotations
 
 import ast
 import csv
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, NamedTuple
 
 VERSIONS = ("2.1.0", "2.1.0.post17", "2.6.0", "2.7.1", "2.13.0")
 TABLE = Path(__file__).parent / "data" / "torch_npu_api.csv"
@@ -22,19 +23,20 @@ class Entry(NamedTuple):
     signature: str
 
 
-Api = Dict[str, Entry]
+if TYPE_CHECKING:
+    Api = dict[str, Entry]
 
 
-def read_table() -> Dict[str, Api]:
+def read_table() -> dict[str, Api]:
     """Return the committed table as version -> name -> entry."""
-    tables: Dict[str, Api] = {version: {} for version in VERSIONS}
+    tables: dict[str, Api] = {version: {} for version in VERSIONS}
     with TABLE.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             tables[row["version"]][row["name"]] = Entry(row["kind"], row["signature"])
     return tables
 
 
-def write_table(tables: Dict[str, Api]) -> None:
+def write_table(tables: dict[str, Api]) -> None:
     """Write the table that `read_table` reads."""
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -44,15 +46,16 @@ def write_table(tables: Dict[str, Api]) -> None:
                 writer.writerow([version, name, entry.kind, entry.signature])
 
 
-def read_sources(package: Path) -> Api:
-    """Return torch.npu's names, with the members of mstx and amp as dotted names."""
+def read_sources(package: Path, names: Iterable[str]) -> Api:
+    """Return which of some names torch.npu has; members of mstx and amp come as dotted names."""
     npu = package / "npu"
     api = _names_of_module(npu / "__init__.py")
     for name in _listed(npu / "__init__.py") or ():
         # The legacy tensor types are bound from C++ and only listed.
         api.setdefault(name, Entry("bound", ""))
+    api = {name: entry for name, entry in api.items() if name in names}
     amp = _names_of_module(npu / "amp" / "__init__.py")
-    api.update({f"amp.{name}": entry for name, entry in amp.items()})
+    api.update({f"amp.{name}": entry for name, entry in amp.items() if name[0] != "_"})
     mstx = npu / "mstx.py"
     if mstx.exists():
         api.update(_methods(mstx, "mstx"))
@@ -98,10 +101,10 @@ def _module_path(folder: Path, module: str) -> Path:
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
-def _listed(path: Path) -> Optional[List[str]]:
+def _listed(path: Path) -> list[str] | None:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            names: List[str] = ast.literal_eval(node.value)
+            names: list[str] = ast.literal_eval(node.value)
             return names
     return None
 
@@ -133,6 +136,6 @@ def _signature(arguments: ast.arguments, skip_first: bool = False) -> str:
     return f"({rest.strip()})"
 
 
-def _all_arguments(arguments: ast.arguments) -> Tuple[ast.arg, ...]:
+def _all_arguments(arguments: ast.arguments) -> tuple[ast.arg, ...]:
     rest = tuple(argument for argument in (arguments.vararg, arguments.kwarg) if argument)
     return (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *rest)

@@ -11,14 +11,15 @@
 namespace emulated {
 namespace {
 
-// The CPU generator's state is the device's for as long as this lives: for kernels that draw
-// random numbers and take no generator.
+// The CPU's default generator has the device's state for as long as this lives: for kernels that
+// draw random numbers and take no generator. They lock that generator themselves, so its lock is
+// held only for the exchange.
 class BorrowedEngine {
  public:
   explicit BorrowedEngine(c10::DeviceIndex index)
-      : device_(cpu_generator(default_generator(index))),
-        cpu_(at::detail::getDefaultCPUGenerator()),
-        lock_(cpu_.mutex()) {
+      : borrowing_(one_borrower()),
+        device_(cpu_generator(default_generator(index))),
+        cpu_(at::detail::getDefaultCPUGenerator()) {
     exchange();
   }
 
@@ -30,7 +31,13 @@ class BorrowedEngine {
   BorrowedEngine& operator=(const BorrowedEngine&) = delete;
 
  private:
+  static std::mutex& one_borrower() {
+    static std::mutex mutex;
+    return mutex;
+  }
+
   void exchange() {
+    const std::lock_guard<std::mutex> lock(cpu_.mutex());
     auto* ours = device_.get<at::CPUGeneratorImpl>();
     auto* theirs = cpu_.get<at::CPUGeneratorImpl>();
     const auto state = ours->get_state();
@@ -38,9 +45,9 @@ class BorrowedEngine {
     theirs->set_state(*state);
   }
 
+  std::lock_guard<std::mutex> borrowing_;
   at::Generator device_;
   at::Generator cpu_;
-  std::unique_lock<std::mutex> lock_;
 };
 
 template <class Visit>
@@ -114,6 +121,10 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     if (value.isDevice() && value.toDevice().type() == kDevice) {
       value = c10::Device(c10::DeviceType::CPU);
     } else if (value.isGenerator()) {
+      TORCH_CHECK(
+          value.toGenerator().device().type() == kDevice,
+          "Expected a 'npu' device type for generator but found '", value.toGenerator().device(),
+          "' (when calling ", name, ")");
       value = cpu_generator(value.toGenerator());
       takes_generator = true;
     } else if (value.isNone() && random && argument.name() == "generator") {

@@ -151,8 +151,7 @@ const at::Generator& default_generator(c10::DeviceIndex index) {
 }
 
 at::Generator cpu_generator(const at::Generator& generator) {
-  return generator.device().type() == kDevice ? generator.get<DeviceGenerator>()->engine()
-                                              : generator;
+  return static_cast<DeviceGenerator*>(generator.unsafeGetGeneratorImpl())->engine();
 }
 
 void register_hooks() {

@@ -3,8 +3,10 @@
 #include "lowering.h"
 
 #include <ATen/core/ivalue.h>
-#include <c10/core/DeviceGuard.h>
+#include <torch/csrc/distributed/c10d/reducer_timer.hpp>
 
+#include <atomic>
+#include <mutex>
 #include <utility>
 
 namespace emulated {
@@ -46,6 +48,21 @@ TensorLists lower(const TensorLists& lists) {
   return lowered;
 }
 
+// For collectives that, as hccl and nccl do, take any shape of the right number of elements; gloo
+// divides along the first dimension.
+Tensor lower_flat(const Tensor& tensor) {
+  return lower(tensor).view({-1});
+}
+
+Tensors lower_flat(const Tensors& tensors) {
+  Tensors lowered;
+  lowered.reserve(tensors.size());
+  for (const auto& tensor : tensors) {
+    lowered.push_back(lower_flat(tensor));
+  }
+  return lowered;
+}
+
 Tensors flat(const TensorLists& lists) {
   Tensors all;
   for (const auto& list : lists) {
@@ -54,50 +71,35 @@ Tensors flat(const TensorLists& lists) {
   return all;
 }
 
-// gloo's work, with the device's tensors in place of the CPU's views of them.
+// gloo's work, with the device's tensors in place of the CPU's views of them; no work at all when
+// it is done already.
 class DeviceWork final : public Work {
  public:
   DeviceWork(WorkPtr gloo, c10d::OpType type, Tensors outputs)
-      : Work(-1, type), gloo_(std::move(gloo)), outputs_(std::move(outputs)) {
+      : Work(-1, type), gloo_(std::move(gloo)), done_(!gloo_), outputs_(std::move(outputs)) {
     std::vector<c10::Device> devices;
     if (!outputs_.empty()) {
       devices.push_back(outputs_.front().device());
     }
     future_ = c10::make_intrusive<c10::ivalue::Future>(
         c10::ListType::create(c10::TensorType::get()), std::move(devices));
-  }
-
-  // Completes the future when gloo is done; apart from the constructor because the callback
-  // shares ownership of nothing but the future.
-  WorkPtr start() {
-    auto future = future_;
-    auto outputs = outputs_;
-    FuturePtr done;
-    try {
-      done = gloo_->getFuture();
-    } catch (const c10::Error&) {
-      return c10::intrusive_ptr<Work>::reclaim_copy(this); // point-to-point work has no future
+    if (done_) {
+      future_->markCompleted(c10::IValue(outputs_));
+    } else {
+      complete_with_gloo();
     }
-    done->addCallback([future, outputs](c10::ivalue::Future& finished) {
-      if (finished.hasError()) {
-        future->setError(finished.exception_ptr());
-      } else {
-        future->markCompleted(c10::IValue(outputs));
-      }
-    });
-    return c10::intrusive_ptr<Work>::reclaim_copy(this);
   }
 
   bool isCompleted() override {
-    return gloo_->isCompleted();
+    return done_ || gloo_->isCompleted();
   }
 
   bool isSuccess() const override {
-    return gloo_->isSuccess();
+    return done_ || gloo_->isSuccess();
   }
 
   std::exception_ptr exception() const override {
-    return gloo_->exception();
+    return done_ ? nullptr : gloo_->exception();
   }
 
   int sourceRank() const override {
@@ -109,19 +111,25 @@ class DeviceWork final : public Work {
   }
 
   void synchronize() override {
-    gloo_->wait();
+    wait(kNoTimeout);
   }
 
   bool wait(std::chrono::milliseconds timeout) override {
-    return gloo_->wait(timeout);
+    const std::lock_guard<std::mutex> lock(waiting_);
+    if (!done_) {
+      done_ = gloo_->wait(timeout);
+    }
+    return done_;
   }
 
   void blockCurrentStream() override {
-    gloo_->wait();
+    wait(kNoTimeout);
   }
 
   void abort() override {
-    gloo_->abort();
+    if (gloo_) {
+      gloo_->abort();
+    }
   }
 
   FuturePtr getFuture() override {
@@ -129,32 +137,67 @@ class DeviceWork final : public Work {
   }
 
  private:
+  void complete_with_gloo() {
+    FuturePtr finished;
+    try {
+      finished = gloo_->getFuture();
+    } catch (const c10::Error&) {
+      return; // point-to-point work has no future
+    }
+    finished->addCallback([future = future_, outputs = outputs_](c10::ivalue::Future& gloo) {
+      if (gloo.hasError()) {
+        future->setError(gloo.exception_ptr());
+      } else {
+        future->markCompleted(c10::IValue(outputs));
+      }
+    });
+  }
+
   WorkPtr gloo_;
+  std::mutex waiting_;
+  std::atomic<bool> done_;
   Tensors outputs_;
   FuturePtr future_;
 };
 
 WorkPtr wrap(WorkPtr gloo, c10d::OpType type, Tensors outputs) {
-  return c10::make_intrusive<DeviceWork>(std::move(gloo), type, std::move(outputs))->start();
+  return c10::make_intrusive<DeviceWork>(std::move(gloo), type, std::move(outputs));
 }
 
-// gloo has no mean. The sum is waited for, so that a mean is complete when the call returns.
+// Runs a reduction. gloo has no mean: it is made of the sum, before the call returns. A scattered
+// reduction is waited for as well, because gloo writes its output in wait(), at every wait.
 template <class Options, class Run>
-WorkPtr reduce_with(Options options, const Tensors& outputs, int size, const Run& run) {
+WorkPtr reduce(
+    c10d::OpType type, Options options, Tensors outputs, int size, bool scatter, const Run& run) {
   const bool mean = options.reduceOp == c10d::ReduceOp::AVG;
   if (mean) {
     options.reduceOp = c10d::ReduceOp::SUM;
   }
-  auto work = run(options);
+  auto gloo = run(options);
+  if (!mean && !scatter) {
+    return wrap(std::move(gloo), type, std::move(outputs));
+  }
+  gloo->wait();
   if (mean) {
-    work->wait();
     const BelowDispatch below;
     for (const auto& output : outputs) {
       cpu_view(output).div_(size);
     }
   }
-  return work;
+  return wrap({}, type, std::move(outputs));
 }
+
+// DDP measures its phases with this; nothing is asynchronous, so the host's clock is right.
+class HostTimer final : public c10d::Timer {
+ public:
+  explicit HostTimer(c10::Device) {}
+
+  std::optional<int64_t> measureDifference(Event start, Event end) override {
+    const auto from = getTimestamp(start);
+    const auto to = getTimestamp(end);
+    return from && to && *to >= *from ? std::optional(*to - *from) : std::nullopt;
+  }
+};
 
 class ProcessGroupHccl final : public Backend {
  public:
@@ -188,26 +231,25 @@ class ProcessGroupHccl final : public Backend {
 
   WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override {
     auto cpu = lower(tensors);
-    auto work = reduce_with(
-        options, tensors, size_, [&](const auto& adapted) { return gloo_->allreduce(cpu, adapted); });
-    return wrap(std::move(work), c10d::OpType::ALLREDUCE, tensors);
+    return emulated::reduce(
+        c10d::OpType::ALLREDUCE, options, tensors, size_, false,
+        [&](const auto& adapted) { return gloo_->allreduce(cpu, adapted); });
   }
 
   WorkPtr allreduce_coalesced(
       Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override {
     auto cpu = lower(tensors);
-    auto work = reduce_with(options, tensors, size_, [&](const auto& adapted) {
-      return gloo_->allreduce_coalesced(cpu, adapted);
-    });
-    return wrap(std::move(work), c10d::OpType::ALLREDUCE_COALESCED, tensors);
+    return emulated::reduce(
+        c10d::OpType::ALLREDUCE_COALESCED, options, tensors, size_, false,
+        [&](const auto& adapted) { return gloo_->allreduce_coalesced(cpu, adapted); });
   }
 
   WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& options) override {
     auto cpu = lower(tensors);
     const auto outputs = options.rootRank == rank_ ? tensors : Tensors{};
-    auto work = reduce_with(
-        options, outputs, size_, [&](const auto& adapted) { return gloo_->reduce(cpu, adapted); });
-    return wrap(std::move(work), c10d::OpType::REDUCE, tensors);
+    return emulated::reduce(
+        c10d::OpType::REDUCE, options, outputs, size_, false,
+        [&](const auto& adapted) { return gloo_->reduce(cpu, adapted); });
   }
 
   WorkPtr allgather(
@@ -220,8 +262,8 @@ class ProcessGroupHccl final : public Backend {
 
   WorkPtr _allgather_base(
       Tensor& output, Tensor& input, const c10d::AllgatherOptions& options) override {
-    auto cpu_output = lower(output);
-    auto cpu_input = lower(input);
+    auto cpu_output = lower_flat(output);
+    auto cpu_input = lower_flat(input);
     return wrap(
         gloo_->_allgather_base(cpu_output, cpu_input, options), c10d::OpType::_ALLGATHER_BASE,
         {output});
@@ -229,8 +271,8 @@ class ProcessGroupHccl final : public Backend {
 
   WorkPtr allgather_into_tensor_coalesced(
       Tensors& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override {
-    auto cpu_outputs = lower(outputs);
-    auto cpu_inputs = lower(inputs);
+    auto cpu_outputs = lower_flat(outputs);
+    auto cpu_inputs = lower_flat(inputs);
     return wrap(
         gloo_->allgather_into_tensor_coalesced(cpu_outputs, cpu_inputs, options),
         c10d::OpType::COALESCED, outputs);
@@ -254,30 +296,27 @@ class ProcessGroupHccl final : public Backend {
       Tensors& outputs, TensorLists& inputs, const c10d::ReduceScatterOptions& options) override {
     auto cpu_outputs = lower(outputs);
     auto cpu_inputs = lower(inputs);
-    auto work = reduce_with(options, outputs, size_, [&](const auto& adapted) {
-      return gloo_->reduce_scatter(cpu_outputs, cpu_inputs, adapted);
-    });
-    return wrap(std::move(work), c10d::OpType::REDUCE_SCATTER, outputs);
+    return emulated::reduce(
+        c10d::OpType::REDUCE_SCATTER, options, outputs, size_, true,
+        [&](const auto& adapted) { return gloo_->reduce_scatter(cpu_outputs, cpu_inputs, adapted); });
   }
 
   WorkPtr _reduce_scatter_base(
       Tensor& output, Tensor& input, const c10d::ReduceScatterOptions& options) override {
-    auto cpu_output = lower(output);
-    auto cpu_input = lower(input);
-    auto work = reduce_with(options, {output}, size_, [&](const auto& adapted) {
-      return gloo_->_reduce_scatter_base(cpu_output, cpu_input, adapted);
-    });
-    return wrap(std::move(work), c10d::OpType::_REDUCE_SCATTER_BASE, {output});
+    auto cpu_output = lower_flat(output);
+    auto cpu_input = lower_flat(input);
+    return emulated::reduce(
+        c10d::OpType::_REDUCE_SCATTER_BASE, options, Tensors{output}, size_, true,
+        [&](const auto& adapted) { return gloo_->_reduce_scatter_base(cpu_output, cpu_input, adapted); });
   }
 
   WorkPtr reduce_scatter_tensor_coalesced(
       Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& options) override {
-    auto cpu_outputs = lower(outputs);
-    auto cpu_inputs = lower(inputs);
-    auto work = reduce_with(options, outputs, size_, [&](const auto& adapted) {
-      return gloo_->reduce_scatter_tensor_coalesced(cpu_outputs, cpu_inputs, adapted);
-    });
-    return wrap(std::move(work), c10d::OpType::REDUCE_SCATTER_TENSOR_COALESCED, outputs);
+    auto cpu_outputs = lower_flat(outputs);
+    auto cpu_inputs = lower_flat(inputs);
+    return emulated::reduce(
+        c10d::OpType::REDUCE_SCATTER_TENSOR_COALESCED, options, outputs, size_, true,
+        [&](const auto& adapted) { return gloo_->reduce_scatter_tensor_coalesced(cpu_outputs, cpu_inputs, adapted); });
   }
 
   WorkPtr alltoall_base(
@@ -330,3 +369,7 @@ c10::intrusive_ptr<c10d::Backend> make_process_group(const c10::intrusive_ptr<c1
 }
 
 } // namespace emulated
+
+namespace c10d {
+C10_REGISTER_TYPED_CLASS(TimerRegistry, emulated::kDevice, emulated::HostTimer)
+} // namespace c10d

@@ -44,7 +44,8 @@ const Names& cpu_indices() {
 
 // Arguments that these operators demand on the CPU or read there.
 bool read_on_host(std::string_view op, std::string_view argument) {
-  return (op == "_fused_adam" || op == "_fused_adamw" || op == "_fused_sgd") && argument == "lr";
+  return argument == "scalars" ||
+      ((op == "_fused_adam" || op == "_fused_adamw" || op == "_fused_sgd") && argument == "lr");
 }
 
 // Moving, viewing and reading float64 works; so does arithmetic on one element, which GradScaler

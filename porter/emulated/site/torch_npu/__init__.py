@@ -7,14 +7,20 @@ signatures where training code meets them. Its results say nothing about a real 
 
 from __future__ import annotations
 
-import os
+# ruff: noqa: E402 - see _autoload
 from typing import Any
 
-# torch autoloads this package; importing it first must not run that a second time from within.
-_AUTOLOAD = os.environ.get("TORCH_DEVICE_BACKEND_AUTOLOAD", "1")
-os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
+
+def _autoload() -> None:
+    """Does nothing: importing the package has registered the device.
+
+    torch calls this as the package's entry point. It must be there before ``import torch`` below,
+    which calls it when this package is imported first.
+    """
+
 
 import torch
+from torch.utils import backend_registration
 from torch.utils.checkpoint import DefaultDeviceType
 
 from . import _extension
@@ -30,24 +36,20 @@ unsupported_dtype = [torch.quint8, torch.quint4x2, torch.quint2x4, torch.qint32,
 
 
 def _register() -> None:
-    torch.utils.rename_privateuse1_backend("npu")
-    torch._register_device_module("npu", npu)
-    torch.utils.generate_methods_for_privateuse1_backend(unsupported_dtype=unsupported_dtype)
+    backend_registration.rename_privateuse1_backend("npu")
+    torch._register_device_module("npu", npu)  # type: ignore[no-untyped-call]
+    backend_registration.generate_methods_for_privateuse1_backend(
+        unsupported_dtype=unsupported_dtype
+    )
     distributed.register_backend()
     # Gradient checkpointing without tensor arguments asks for this one's RNG state.
     DefaultDeviceType.set_device_type("npu")
 
 
-def _autoload() -> None:
-    """Gives child processes the switch back; torch calls this as the package's entry point."""
-    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = _AUTOLOAD
-
-
 def __getattr__(name: str) -> Any:
     if name in OPERATORS:
-        return npu._absent.function(f"torch_npu.{name}")
+        return npu._absent.stand_in(f"torch_npu.{name}")
     raise AttributeError(f"module 'torch_npu' (emulated) has no attribute {name!r}")
 
 
 _register()
-_autoload()

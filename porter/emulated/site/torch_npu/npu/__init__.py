@@ -6,11 +6,12 @@ from typing import Any
 
 import torch
 
-from .. import _C
-from . import _absent, amp, legacy, memory, random, streams, utils
-from . import utils as _utils
+from . import _absent, legacy, random, utils
+from . import amp as amp
 from ._devices import (
-    _get_device_index,
+    _get_device_index as _get_device_index,
+)
+from ._devices import (
     can_device_access_peer,
     current_device,
     device,
@@ -27,15 +28,89 @@ from ._devices import (
     synchronize,
     utilization,
 )
-from .memory import *
-from .memory import mem_get_info
-from .mstx import mstx
-from .random import *
-from .settings import *
-from .streams import *
+from ._library import _C
+from .memory import (
+    empty_cache,
+    get_allocator_backend,
+    get_per_process_memory_fraction,
+    host_empty_cache,
+    max_memory_allocated,
+    max_memory_cached,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_cached,
+    memory_reserved,
+    memory_stats,
+    memory_stats_as_nested_dict,
+    memory_summary,
+    reset_accumulated_memory_stats,
+    reset_max_memory_allocated,
+    reset_max_memory_cached,
+    reset_peak_memory_stats,
+    set_per_process_memory_fraction,
+)
+from .mstx import (
+    mstx,
+)
+from .random import (
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
+from .settings import (
+    CubeMathType,
+    are_compatible_impl_enabled,
+    config,
+    conv,
+    disable_deterministic_with_backward,
+    enable_deterministic_with_backward,
+    get_amp_supported_dtype,
+    get_autocast_dtype,
+    get_mm_bmm_format_nd,
+    get_sync_debug_mode,
+    get_task_queue_enable,
+    is_autocast_enabled,
+    is_bf16_supported,
+    is_jit_compile_false,
+    matmul,
+    set_autocast_dtype,
+    set_autocast_enabled,
+    set_compile_mode,
+    set_deterministic_level,
+    set_mm_bmm_format_nd,
+    set_option,
+    set_sync_debug_mode,
+    set_task_queue_enable,
+    use_compatible_impl,
+)
+from .streams import (
+    Event,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    is_current_stream_capturing,
+    set_stream,
+    stream,
+)
+
+_NAMED_BY_TABLE: dict[str, Any] = {
+    **{name: _absent.stand_in(f"torch.npu.{name}") for name in _absent.NAMES},
+    **legacy.TENSORS,
+    **legacy.STORAGES,
+}
+globals().update(_NAMED_BY_TABLE)
 
 OutOfMemoryError = torch.OutOfMemoryError
 _lazy_init = init
+_utils = utils
 
 
 def _is_in_bad_fork() -> bool:
@@ -43,11 +118,156 @@ def _is_in_bad_fork() -> bool:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "_initialized":  # torch.utils.checkpoint asks for it before it keeps RNG states
+        return is_initialized()
     if name == "default_generators":
         return tuple(random._generator(index) for index in range(device_count()))
-    for table in (legacy.TENSORS, legacy.STORAGES):
-        if name in table:
-            return table[name]
-    if name in _absent.NAMES:
-        return _absent.function(f"torch.npu.{name}")
     raise AttributeError(f"module 'torch_npu.npu' (emulated) has no attribute {name!r}")
+
+
+__all__ = [
+    "BFloat16Storage",
+    "BFloat16Tensor",
+    "BoolStorage",
+    "BoolTensor",
+    "ByteStorage",
+    "ByteTensor",
+    "CharStorage",
+    "CharTensor",
+    "CubeMathType",
+    "DoubleStorage",
+    "DoubleTensor",
+    "Event",
+    "ExternalEvent",
+    "ExternalStream",
+    "FloatStorage",
+    "FloatTensor",
+    "HalfStorage",
+    "HalfTensor",
+    "IntStorage",
+    "IntTensor",
+    "LongStorage",
+    "LongTensor",
+    "MemPool",
+    "NPUGraph",
+    "NPUPluggableAllocator",
+    "NpuGraphOpHandler",
+    "ShortStorage",
+    "ShortTensor",
+    "Stream",
+    "StreamContext",
+    "SyncLaunchStream",
+    "are_compatible_impl_enabled",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
+    "can_device_access_peer",
+    "change_current_allocator",
+    "check_uce_in_memory",
+    "clear_npu_overflow_flag",
+    "config",
+    "conv",
+    "current_blas_handle",
+    "current_device",
+    "current_stream",
+    "default_stream",
+    "device",
+    "device_count",
+    "device_of",
+    "disable_deterministic_with_backward",
+    "empty_cache",
+    "empty_virt_addr_cache",
+    "enable_deterministic_with_backward",
+    "finalize_dump",
+    "get_allocator_backend",
+    "get_amp_supported_dtype",
+    "get_autocast_dtype",
+    "get_device_capability",
+    "get_device_limit",
+    "get_device_name",
+    "get_device_properties",
+    "get_mm_bmm_format_nd",
+    "get_npu_overflow_flag",
+    "get_per_process_memory_fraction",
+    "get_rng_state",
+    "get_rng_state_all",
+    "get_stream_limit",
+    "get_sync_debug_mode",
+    "get_task_queue_enable",
+    "graph",
+    "graph_pool_handle",
+    "graph_task_group_begin",
+    "graph_task_group_end",
+    "graph_task_update_begin",
+    "graph_task_update_end",
+    "host_empty_cache",
+    "host_memory_stats",
+    "host_memory_stats_as_nested_dict",
+    "init",
+    "init_dump",
+    "initial_seed",
+    "ipc_collect",
+    "is_autocast_enabled",
+    "is_available",
+    "is_bf16_supported",
+    "is_current_stream_capturing",
+    "is_initialized",
+    "is_jit_compile_false",
+    "make_graphed_callables",
+    "manual_seed",
+    "manual_seed_all",
+    "matmul",
+    "max_memory_allocated",
+    "max_memory_cached",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_cached",
+    "memory_reserved",
+    "memory_snapshot",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "mstx",
+    "npurt",
+    "obfuscation_calculate",
+    "obfuscation_finalize",
+    "obfuscation_initialize",
+    "register_npu_graph_handler",
+    "reset_accumulated_host_memory_stats",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
+    "reset_peak_host_memory_stats",
+    "reset_peak_memory_stats",
+    "reset_stream_limit",
+    "restart_device",
+    "seed",
+    "seed_all",
+    "set_aoe",
+    "set_autocast_dtype",
+    "set_autocast_enabled",
+    "set_compile_mode",
+    "set_deterministic_level",
+    "set_device",
+    "set_device_limit",
+    "set_dump",
+    "set_mm_bmm_format_nd",
+    "set_op_timeout_ms",
+    "set_option",
+    "set_per_process_memory_fraction",
+    "set_rng_state",
+    "set_rng_state_all",
+    "set_stream",
+    "set_stream_limit",
+    "set_sync_debug_mode",
+    "set_task_queue_enable",
+    "stop_device",
+    "stream",
+    "stress_detect",
+    "super_kernel_scope_begin",
+    "super_kernel_scope_end",
+    "synchronize",
+    "use_compatible_impl",
+    "use_mem_pool",
+    "utilization",
+]

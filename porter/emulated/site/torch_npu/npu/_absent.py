@@ -6,15 +6,20 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 
-def function(name: str) -> Callable[..., NoReturn]:
-    """Makes a function that raises NotImplementedError; `name` is its full name."""
+def stand_in(name: str) -> Callable[..., NoReturn] | type:
+    """Makes a function, or a class for a name in capitals, that raises NotImplementedError.
 
-    def absent(*args: Any, **kwargs: Any) -> NoReturn:
+    `name` is the full name. Classes stay usable in annotations and isinstance().
+    """
+
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(f"{name} needs a real Ascend NPU: this one is emulated")
 
-    absent.__name__ = absent.__qualname__ = name.rpartition(".")[2]
-    absent.__doc__ = f"Raises NotImplementedError: {name} isn't emulated."
-    return absent
+    leaf = name.rpartition(".")[2]
+    if leaf[0].isupper():
+        return type(leaf, (), {"__new__": refuse})
+    refuse.__name__ = refuse.__qualname__ = leaf
+    return refuse
 
 
 # Names of torch_npu.npu.__all__ (2.13.0) that mean hardware or the CANN runtime.

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from .. import _C
+from ._library import _C
 
 NAME = "Ascend910B (emulated)"
 
@@ -58,7 +58,7 @@ def synchronize(device: Any = None) -> None:
     _checked_index(device)
 
 
-class device:  # noqa: N801
+class device:
     """Context manager that makes a device current; a no-op for None and negative indices."""
 
     def __init__(self, device: Any) -> None:
@@ -70,13 +70,12 @@ class device:  # noqa: N801
             self.prev_idx = current_device()
             _C.set_device(self.idx)
 
-    def __exit__(self, *args: object) -> bool:
+    def __exit__(self, *args: object) -> None:
         if self.idx >= 0:
             _C.set_device(self.prev_idx)
-        return False
 
 
-class device_of(device):  # noqa: N801
+class device_of(device):
     """Context manager that makes the device of a tensor or storage current."""
 
     def __init__(self, obj: Any) -> None:

@@ -56,10 +56,16 @@ class _StorageType(type):
 
     def __call__(cls, *args: Any) -> torch.TypedStorage:
         """Makes a storage of a number of elements, or of a sequence."""
-        return torch.TypedStorage(*args, dtype=cls.dtype, device="npu")
+        return torch.TypedStorage(  # type: ignore[no-untyped-call]
+            *args, dtype=cls.dtype, device="npu"
+        )
 
 
-TENSORS = {f"{name}Tensor": _TensorType(f"{name}Tensor", (), {"dtype": dtype})
-           for name, dtype in _DTYPES.items()}
-STORAGES = {f"{name}Storage": _StorageType(f"{name}Storage", (), {"dtype": dtype})
-            for name, dtype in _DTYPES.items()}
+TENSORS = {
+    f"{name}Tensor": _TensorType(f"{name}Tensor", (), {"dtype": dtype})
+    for name, dtype in _DTYPES.items()
+}
+STORAGES = {
+    f"{name}Storage": _StorageType(f"{name}Storage", (), {"dtype": dtype})
+    for name, dtype in _DTYPES.items()
+}

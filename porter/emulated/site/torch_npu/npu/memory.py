@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from .. import _C
 from ._devices import _get_device_index, init
+from ._library import _C
 
 
 def get_per_process_memory_fraction(device: Any = None) -> float:
@@ -29,9 +29,7 @@ def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None
         raise TypeError("Invalid type for fraction argument, must be `float`")
     if not 0 <= fraction <= 1:
         raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
-    _C.set_memory_limit(
-        _get_device_index(device, optional=True), int(_C.total_memory() * fraction)
-    )
+    _C.set_memory_limit(_get_device_index(device, optional=True), int(_C.total_memory() * fraction))
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:

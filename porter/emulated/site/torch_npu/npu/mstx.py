@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-class mstx:  # noqa: N801
+class mstx:
     """The real package's names; ranges get numbers and go nowhere."""
 
     _last = 0
@@ -43,7 +43,7 @@ class mstx:  # noqa: N801
         """Returns a decorator that changes nothing."""
         return lambda function: function
 
-    class annotate(contextlib.ContextDecorator):  # noqa: N801
+    class annotate(contextlib.ContextDecorator):
         """Context manager and decorator that changes nothing."""
 
         def __init__(self, message: str = "", stream: Any = None, domain: str = "default") -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import torch
 
-from .. import _C
 from ._devices import _get_device_index, device_count, init
+from ._library import _C
 
 __all__ = [
     "get_rng_state",

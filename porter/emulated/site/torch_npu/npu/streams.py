@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from .. import _C
-from ._devices import _get_device_index, device, init
+from ._devices import _get_device_index, init
+from ._library import _C
 
 
 class Stream(torch.Stream):
@@ -19,7 +19,7 @@ class Stream(torch.Stream):
         if "stream_id" not in kwargs:
             kwargs["device"] = torch.device("npu", _get_device_index(device, optional=True))
             kwargs["priority"] = priority
-        return super().__new__(cls, **kwargs)  # type: ignore[no-any-return,call-overload]
+        return super().__new__(cls, **kwargs)
 
     @property
     def npu_stream(self) -> int:
@@ -42,11 +42,13 @@ class Stream(torch.Stream):
         return event
 
     def __repr__(self) -> str:
-        return f"<torch_npu.npu.Stream device={self.device} npu_stream={self.npu_stream:#x} emulated>"
+        return f"<torch_npu.npu.Stream device={self.device} id={self.npu_stream} emulated>"
 
 
 class Event(torch.Event):
     """A time stamp."""
+
+    _enable_timing: bool
 
     def __new__(
         cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -56,7 +58,7 @@ class Event(torch.Event):
             raise NotImplementedError("interprocess events need a real Ascend NPU")
         event = super().__new__(cls, "npu", enable_timing=enable_timing, blocking=blocking)
         event._enable_timing = enable_timing
-        return event  # type: ignore[no-any-return]
+        return event
 
     def elapsed_time(self, end_event: Any) -> float:
         """Returns the milliseconds between this event and another recorded one."""
@@ -106,7 +108,7 @@ def default_stream(device: Any = None) -> Stream:
     return Stream(
         stream_id=0,
         device_index=_get_device_index(device, optional=True),
-        device_type=int(torch._C._autograd.DeviceType.PrivateUse1),
+        device_type=torch.accelerator.current_stream().device_type,
     )
 
 
@@ -119,16 +121,3 @@ def _as_stream(base: torch.Stream) -> Stream:
     return Stream(
         stream_id=base.stream_id, device_index=base.device_index, device_type=base.device_type
     )
-
-
-__all__ = [
-    "Event",
-    "Stream",
-    "StreamContext",
-    "current_stream",
-    "default_stream",
-    "device",
-    "is_current_stream_capturing",
-    "set_stream",
-    "stream",
-]

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from ._absent import function
+from ._absent import stand_in
 from ._devices import (
     _get_device_index,
     current_device,
@@ -25,8 +25,8 @@ from .streams import (
     stream,
 )
 
-get_cann_version = function("torch_npu.npu.utils.get_cann_version")
-get_soc_version = function("torch_npu.npu.utils.get_soc_version")
+get_cann_version = stand_in("torch_npu.npu.utils.get_cann_version")
+get_soc_version = stand_in("torch_npu.npu.utils.get_soc_version")
 
 
 def is_support_inf_nan() -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 
-class autocast(torch.autocast):  # noqa: N801
+class autocast(torch.autocast):
     """``torch.autocast("npu", ...)`` with torch_npu's argument order."""
 
     def __init__(

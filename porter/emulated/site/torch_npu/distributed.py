@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from .. import _C
+from . import _C
 
 
 def is_hccl_available() -> bool:

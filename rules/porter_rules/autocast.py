@@ -1,0 +1,170 @@
+"""`torch.cuda.amp.autocast` and `torch.autocast("cuda")`."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.amp_names import (
+    CUDA_ONLY,
+    OF_A_DEVICE,
+    chosen_device,
+    device_argument,
+    renamed,
+    without_device,
+)
+from porter_rules.arguments import called, keyword, named, with_callee
+from porter_rules.nodes import argument, string_value
+
+_CUDA_PARAMETERS = ("enabled", "dtype", "cache_enabled")
+_PARAMETERS = ("device_type", "dtype", "enabled", "cache_enabled")
+
+
+@rule(
+    "PTR401",
+    on=(cst.Attribute, cst.Call),
+    rewrites=[
+        (
+            "with torch.cuda.amp.autocast():\n    pass\n",
+            "with accel.autocast():\n    pass\n",
+        ),
+        (
+            "with torch.cuda.amp.autocast(use_amp):\n    pass\n",
+            "with accel.autocast(enabled=use_amp):\n    pass\n",
+        ),
+        (
+            "cm = torch.cuda.amp.autocast(True, torch.bfloat16)",
+            "cm = accel.autocast(enabled=True, dtype=torch.bfloat16)",
+        ),
+        (
+            "cm = torch.cuda.amp.autocast(enabled=device.type != 'cpu')",
+            "cm = accel.autocast(enabled=device.type != 'cpu')",
+        ),
+        ("cm = torch.cuda.amp.autocast(**kwargs)", "cm = accel.autocast(**kwargs)"),
+        (
+            "@torch.cuda.amp.autocast(enabled=False)\ndef f(x): ...\n",
+            "@accel.autocast(enabled=False)\ndef f(x): ...\n",
+        ),
+        ("@torch.cuda.amp.autocast()\ndef f(x): ...\n", "@accel.autocast()\ndef f(x): ...\n"),
+        (
+            "m.forward = MethodType(torch.cuda.amp.autocast(dtype=d)(m.forward.__func__), m)",
+            "m.forward = MethodType(accel.autocast(dtype=d)(m.forward.__func__), m)",
+        ),
+        ("choose = lambda: torch.cuda.amp.autocast", "choose = lambda: accel.autocast"),
+        (
+            "from torch.cuda import amp\nwith amp.autocast(flag):\n    pass\n",
+            "from torch.cuda import amp\nwith accel.autocast(enabled=flag):\n    pass\n",
+        ),
+        (
+            "import torch.cuda.amp as amp\ncm = amp.autocast_mode.autocast(dtype=d)\n",
+            "import torch.cuda.amp as amp\ncm = accel.autocast(dtype=d)\n",
+        ),
+        (
+            'with torch.autocast("cuda", dtype=torch.bfloat16):\n    pass\n',
+            "with accel.autocast(dtype=torch.bfloat16):\n    pass\n",
+        ),
+        (
+            'cm = torch.amp.autocast(device_type="cuda", dtype=d, enabled=flag)',
+            "cm = accel.autocast(dtype=d, enabled=flag)",
+        ),
+        ('cm = torch.autocast("cuda", d, flag)', "cm = accel.autocast(dtype=d, enabled=flag)"),
+        (
+            'cm = torch.autocast(dtype=d, device_type="cuda")',
+            "cm = accel.autocast(dtype=d)",
+        ),
+        (
+            'cm = torch.autocast("cuda", enabled=False)',
+            "cm = accel.autocast(dtype=None, enabled=False)",
+        ),
+        ('cm = torch.autocast("cuda")', "cm = accel.autocast(dtype=None)"),
+        (
+            'from torch import autocast\nwith autocast("cuda", dtype=d):\n    pass\n',
+            "from torch import autocast\nwith accel.autocast(dtype=d):\n    pass\n",
+        ),
+        (
+            'from functools import partial\ncm = partial(torch.autocast, "cuda", dtype=d)\n',
+            "from functools import partial\ncm = partial(accel.autocast, dtype=d)\n",
+        ),
+        (
+            'cm = torch.autocast(\n    device_type="cuda",\n    dtype=d,  # as trained\n)',
+            "cm = accel.autocast(\n    dtype=d,  # as trained\n)",
+        ),
+    ],
+    manual=[
+        'cm = torch.autocast("cuda", *args)',
+        'cm = torch.autocast("cuda", **kwargs)',
+        'cm = torch.autocast("cuda" if use_amp else "cpu", dtype=d)',
+        "import torch\ntorch.cuda.amp.autocast = other\n",
+    ],
+    valid=[
+        'cm = torch.autocast("cpu", dtype=torch.bfloat16)',
+        "cm = torch.autocast(device_type=device.type, dtype=d)",
+        "from torch.cuda.amp import autocast\nwith autocast(flag):\n    pass\n",
+        "cm = flow.cuda.amp.autocast(flag)",
+    ],
+)
+def autocast(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context) -> Outcome:
+    """Run mixed precision on the device that is there: `accel.autocast`.
+
+    Off CUDA both spellings only warn and cast nothing. `accel.autocast` has the signature of
+    torch.cuda.amp.autocast, whose first parameter is `enabled`; positional arguments are named, so
+    that no reader takes a flag for a device type. It works in `with`, as a decorator and bare.
+
+    torch.autocast without a dtype goes on with the current autocast dtype, while
+    torch.cuda.amp.autocast starts float16 anew: so `dtype=None` is written where it was left out.
+    On CUDA the same torch.autocast is entered, with the same dtype; on the CPU it stays disabled,
+    as it was.
+
+    A device type that is not the literal "cuda" (`device.type`) is portable and stays. Behind
+    stars it can't be seen whether a dtype is passed: write the arguments out.
+    """
+    if isinstance(original, cst.Attribute):
+        return renamed(original, ctx, "autocast")
+    assert isinstance(original, cst.Call)
+    assert isinstance(updated, cst.Call)
+    qualified, start = called(original, ctx)
+    if CUDA_ONLY.get(qualified) == "autocast":
+        return _named(original, updated, ctx, start)
+    if OF_A_DEVICE.get(qualified) != "autocast":
+        return None
+    found = device_argument(original, ctx, "device_type", 0)
+    if found is None:
+        return None
+    index, arg = found
+    if string_value(arg.value) != "cuda":
+        return chosen_device(original, updated, ctx, index)
+    return _without_type(original, updated, ctx, start, index)
+
+
+def _named(original: cst.Call, updated: cst.Call, ctx: Context, start: int) -> Outcome:
+    """Name the positional arguments of torch.cuda.amp.autocast.
+
+    An imported name stands for the shim's autocast already, whose signature is the same.
+    """
+    function = original.args[0].value if start else original.func
+    if isinstance(function, cst.Name):
+        return None
+    args = named(updated.args[start:], _CUDA_PARAMETERS)
+    if args is None or args == list(updated.args[start:]):
+        return None
+    call = with_callee(updated, ctx.runtime("autocast"), start)
+    return call.with_changes(args=[*call.args[:start], *args])
+
+
+def _without_type(
+    original: cst.Call, updated: cst.Call, ctx: Context, start: int, index: int
+) -> Outcome:
+    has_dtype = argument(original, "dtype", start + 1) is not None
+    args = named(updated.args[start:], _PARAMETERS)
+    if args is None or (not has_dtype and any(a.star for a in args)):
+        return Manual(
+            'torch.autocast("cuda", ...) with arguments behind a star, which may hold a dtype or '
+            "not: write them out as `accel.autocast(enabled=..., dtype=...)`",
+            groups=ctx.guards,
+        )
+    call = updated.with_changes(args=[*updated.args[:start], *args])
+    if has_dtype:
+        return without_device(original, call, ctx, index)
+    no_dtype = keyword(call.args[index], "dtype").with_changes(value=cst.Name("None"))
+    changed = [*call.args[:index], no_dtype, *call.args[index + 1 :]]
+    return with_callee(call.with_changes(args=changed), ctx.runtime("autocast"), start)

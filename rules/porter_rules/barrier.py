@@ -1,0 +1,55 @@
+"""`barrier(device_ids=[rank])`."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.arguments import with_value
+from porter_rules.device_ids import is_none, ported_ids
+from porter_rules.nodes import argument
+
+
+@rule(
+    "PTR504",
+    on=cst.Call,
+    rewrites=[
+        (
+            "dist.barrier(device_ids=[local_rank])",
+            "dist.barrier(device_ids=accel.device_ids(local_rank))",
+        ),
+        (
+            "from torch.distributed import barrier\nbarrier(g, device_ids=[0])\n",
+            "from torch.distributed import barrier\nbarrier(g, device_ids=accel.device_ids(0))\n",
+        ),
+        (
+            "torch.distributed.barrier(device_ids=[torch.cuda.current_device()])",
+            "torch.distributed.barrier(device_ids=accel.device_ids(accel.current_device()))",
+        ),
+    ],
+    manual=["torch.distributed.barrier(device_ids=self.ids())"],
+    valid=["dist.barrier()", "dist.barrier(device_ids=None)"],
+)
+def barrier(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
+    """Give `barrier` the process's device, or None on the CPU.
+
+    gloo refuses device_ids; `accel.device_ids(rank)` is None where the shim's backend is gloo, and
+    `[rank]` on CUDA, as before.
+    """
+    callee = ctx.callee(original)
+    if callee.rpartition(".")[2] != "barrier":
+        return None
+    ids = argument(original, "device_ids", None)
+    if ids is None or is_none(ids.value):
+        return None
+    index = original.args.index(ids)
+    value = ported_ids(ids.value, updated.args[index].value, ctx)
+    if value is None:
+        return Manual(
+            "gloo refuses `device_ids`, and it is not in sight that they are None on the CPU: "
+            "pass `device_ids=accel.device_ids(rank)`",
+            whole=False,
+        )
+    return (
+        None if value.deep_equals(updated.args[index].value) else with_value(updated, index, value)
+    )

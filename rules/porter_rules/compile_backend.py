@@ -1,0 +1,57 @@
+"""torch.compile, whose default backend needs a compiler for the device."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.nodes import argument, string_value
+
+_WHY = (
+    "torch.compile's inductor backend generates Triton code, for which an Ascend NPU needs "
+    "triton-ascend: choose the backend by accel.device_type, or compile only where it is installed"
+)
+
+
+@rule(
+    "PTR609",
+    on=(cst.Call, cst.Attribute),
+    manual=[
+        'import torch\nnet = torch.compile(net, backend="inductor", mode="max-autotune")\n',
+        "import torch\nnet = torch.compile(net)\n",
+        "import torch\n@torch.compile\ndef step(x):\n    return x\n",
+        "import torch\n@torch.compile(dynamic=True)\ndef step(x):\n    return x\n",
+        "import torch\njit_fuser = torch.compile\n",
+    ],
+    valid=[
+        'import torch\nnet = torch.compile(net, backend="eager")\n',
+        "import torch\nnet = torch.compile(net, backend=args.backend)\n",
+        "import torch\nnet = torch.compile(net, **plugin.to_kwargs())\n",
+        "import torch\nnet = torch.compile(net, disable=True)\n",
+        "import torch\ntorch.compiler.reset()  # torch.compile\n",
+    ],
+)
+def compile_backend(
+    original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context
+) -> Outcome:
+    """Point out `torch.compile` with its default backend, inductor.
+
+    Inductor generates Triton kernels for an accelerator. On Ascend that needs triton-ascend;
+    without it the first call fails. What is compiled runs the same uncompiled. A backend that
+    is named otherwise, or chosen by a variable, is left alone.
+    """
+    if isinstance(original, cst.Attribute):
+        called = isinstance(ctx.parent, cst.Call) and ctx.parent.func is original
+        if called or ctx.qualified(original) != "torch.compile":
+            return None
+        return Manual(_WHY)
+    if not isinstance(original, cst.Call) or ctx.callee(original) != "torch.compile":
+        return None
+    if any(a.star == "**" for a in original.args):
+        return None
+    if argument(original, "disable", None) is not None:
+        return None
+    backend = argument(original, "backend", None)
+    if backend is not None and string_value(backend.value) != "inductor":
+        return None
+    return Manual(_WHY, whole=False)

@@ -1,0 +1,49 @@
+"""Whether a test for CUDA picks a kernel that only runs there."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context, Manual
+
+PICKS_KERNEL = Manual(
+    "the test picks a CUDA kernel, which an NPU tensor must not reach: give the NPU a branch of "
+    "its own (accel.device_type tells the backend), or let it take the branch of the CPU"
+)
+
+_FLAGS = ("autograd_function", "cuda_kernel", "cuda_kernels")
+
+
+def picks_kernel(ctx: Context) -> bool:
+    """Whether the test that is being left decides about a CUDA kernel.
+
+    It does in a torch.autograd.Function, where the branch under it calls something with "cuda" in
+    its name, and where another part of its condition or of its ternary does.
+    """
+    return any(map(ctx.within, _FLAGS)) or any(
+        _calls_kernel(part)
+        for node in ctx.stack
+        if isinstance(node, cst.IfExp | cst.BooleanOperation)
+        for part in node.children
+    )
+
+
+def _calls_kernel(node: cst.CSTNode) -> bool:
+    if isinstance(node, cst.Call) and any(map(_is_kernel, _chain(node.func))):
+        return True
+    return any(map(_calls_kernel, node.children))
+
+
+def _is_kernel(name: str) -> bool:
+    """Whether the name is one like `roi_cuda` or `cuda_forward`; `to_cuda` moves a tensor."""
+    if name.startswith("is_") or name.endswith("to_cuda"):
+        return False
+    return name.startswith(("cuda_", "_cuda")) or name.endswith("_cuda")
+
+
+def _chain(node: cst.CSTNode) -> list[str]:
+    names = []
+    while isinstance(node, cst.Attribute):
+        names.append(node.attr.value)
+        node = node.value
+    return [*names, node.value] if isinstance(node, cst.Name) else names

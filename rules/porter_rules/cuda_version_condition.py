@@ -1,0 +1,60 @@
+"""Conditions that ask for CUDA in order to ask for its version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from porter.rule import Context, Manual, Outcome, rule
+
+_AVAILABILITY = frozenset({"torch.cuda.is_available", "torch.cuda.device_count"})
+_VERSIONS = ("torch.version.cuda", "torch.backends.cudnn.version")
+
+
+@rule(
+    "PTR611",
+    on=(cst.BooleanOperation, cst.IfExp),
+    manual=[
+        "import torch\nok = torch.cuda.is_available() and torch.version.cuda is not None\n",
+        "import torch\n"
+        'ok = torch.cuda.is_available() and int(torch.version.cuda.split(".")[0]) >= 11\n',
+        "import torch\nif not torch.cuda.is_available() or torch.version.cuda is None:\n    pass\n",
+        "import torch\nv = float(torch.version.cuda) if torch.cuda.is_available() else 0\n",
+        "import torch\nok = torch.cuda.is_available() and torch.backends.cudnn.version() >= 8000\n",
+    ],
+    valid=[
+        "import torch\nok = torch.cuda.is_available() and ready\n",
+        "import torch\nv = torch.version.cuda if ready else None\n",
+    ],
+)
+def cuda_version_condition(
+    original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context
+) -> Outcome:
+    """Leave a test for CUDA together with the version that it protects.
+
+    `torch.cuda.is_available() and int(torch.version.cuda.split(".")[0]) >= 11` asks for NVIDIA.
+    With only its first half ported, the second would be reached on an NPU, where the version is
+    None, and raise. So the whole stays, and is False there.
+    """
+    condition = original.test if isinstance(original, cst.IfExp) else original
+    if _AVAILABILITY.isdisjoint(_qualified_names(condition, ctx)):
+        return None
+    if not any(name.startswith(_VERSIONS) for name in _qualified_names(original, ctx)):
+        return None
+    return Manual(
+        "the test for CUDA protects a question for its version, which is None elsewhere, so both "
+        "stay: ask accel.is_available() and try the feature, if a feature is meant",
+        groups=() if ctx.guard is None else (ctx.guard,),
+    )
+
+
+def _qualified_names(node: cst.CSTNode, ctx: Context) -> Iterator[str]:
+    """Yield the dotted meanings of the attribute chains in an expression."""
+    if isinstance(node, cst.Attribute):
+        qualified = ctx.qualified(node)
+        if qualified is not None:
+            yield qualified
+            return
+    for child in node.children:
+        yield from _qualified_names(child, ctx)

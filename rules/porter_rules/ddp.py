@@ -1,0 +1,113 @@
+"""`DistributedDataParallel(device_ids=..., output_device=...)`."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.arguments import called, with_value
+from porter_rules.device_ids import ported_id, ported_ids
+from porter_rules.nodes import argument
+
+_ELSEWHERE = ("barrier", "data_parallel", "DataParallel")
+"""The ends of names whose `device_ids` other rules speak of."""
+
+
+@rule(
+    "PTR503",
+    on=cst.Call,
+    rewrites=[
+        (
+            "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+            "m = DDP(m, device_ids=[lr], output_device=lr, find_unused_parameters=True)\n",
+            "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+            "m = DDP(m, device_ids=accel.device_ids(lr), output_device=accel.device_id(lr), "
+            "find_unused_parameters=True)\n",
+        ),
+        (
+            "m = torch.nn.parallel.DistributedDataParallel(m, device_ids=[c.gpu])",
+            "m = torch.nn.parallel.DistributedDataParallel(m, device_ids=accel.device_ids(c.gpu))",
+        ),
+        (
+            "import torch.nn as nn\nm = nn.parallel.DistributedDataParallel(m, [rank], rank)\n",
+            "import torch.nn as nn\nm = nn.parallel.DistributedDataParallel("
+            "m, accel.device_ids(rank), accel.device_id(rank))\n",
+        ),
+        (
+            "m = MMDistributedDataParallel(m, device_ids=[torch.cuda.current_device()])",
+            "m = MMDistributedDataParallel(m, device_ids=accel.device_ids(accel.current_device()))",
+        ),
+        (
+            'm = DDP(m, device_ids=[int(os.environ["LOCAL_RANK"])])',
+            'm = DDP(m, device_ids=accel.device_ids(int(os.environ["LOCAL_RANK"])))',
+        ),
+        (
+            "m = DDP(m, device_ids=[rank] if use_cuda else None)",
+            "m = DDP(m, device_ids=accel.device_ids(rank) if use_cuda else None)",
+        ),
+        (
+            "import functools\nwrap = functools.partial(DDP, device_ids=[r])\n",
+            "import functools\nwrap = functools.partial(DDP, device_ids=accel.device_ids(r))\n",
+        ),
+        (
+            "m = DDP(\n    m,\n    device_ids=[rank],  # one each\n)",
+            "m = DDP(\n    m,\n    device_ids=accel.device_ids(rank),  # one each\n)",
+        ),
+    ],
+    manual=[
+        "m = DDP(m, device_ids=device_ids)",
+        "m = DDP(m, device_ids=[0, 1])",
+        "m = DDP(m, device_ids=list(range(n)), output_device=0)",
+        "m = build_ddp(m, device_ids=[rank])",
+    ],
+    valid=[
+        "m = DDP(m)",
+        "m = DDP(m, device_ids=None, output_device=None)",
+        "isinstance(m, torch.nn.parallel.DistributedDataParallel)",
+        "class D(torch.nn.parallel.DistributedDataParallel): ...",
+    ],
+)
+def ddp(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
+    """Give DistributedDataParallel the process's device, or None on the CPU.
+
+    `accel.device_ids(rank)` is `[rank]` and `accel.device_id(rank)` is `rank` wherever there is an
+    accelerator, so that on CUDA the arguments are the same; on the CPU, whose modules take neither,
+    both are None. Subclasses (`MMDistributedDataParallel`) count as well.
+
+    Devices that come from elsewhere, or are several, stay: pass `accel.device_ids(rank)`.
+    """
+    callee, start = called(original, ctx)
+    last = callee.rpartition(".")[2]
+    wraps = last == "DDP" or last.endswith("DistributedDataParallel")
+    if not wraps:
+        return _other_function(original, last, ctx)
+    changed = updated
+    ids = argument(original, "device_ids", start + 1)
+    if ids is not None:
+        index = original.args.index(ids)
+        value = ported_ids(ids.value, updated.args[index].value, ctx)
+        if value is None:
+            return _left(callee, ctx)
+        changed = with_value(changed, index, value)
+    output = argument(original, "output_device", start + 2)
+    if output is not None:
+        index = original.args.index(output)
+        changed = with_value(changed, index, ported_id(updated.args[index].value, ctx))
+    return None if changed.deep_equals(updated) else changed
+
+
+def _other_function(original: cst.Call, last: str, ctx: Context) -> Outcome:
+    """Report a literal `device_ids=[rank]` for a function that isn't known."""
+    ids = argument(original, "device_ids", None)
+    if ids is None or last.endswith(_ELSEWHERE) or not isinstance(ids.value, cst.List):
+        return None
+    return _left(last, ctx)
+
+
+def _left(callee: str, ctx: Context) -> Manual:
+    return Manual(
+        f"the devices that `{callee.removeprefix('?.')}` gets have to be None on the CPU, and it "
+        "is not in sight that they are: pass `device_ids=accel.device_ids(rank)` and "
+        "`output_device=accel.device_id(rank)`",
+        whole=False,
+    )

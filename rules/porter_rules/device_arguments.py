@@ -1,0 +1,180 @@
+"""What a call takes in the place where a device string is handed to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from enum import Enum
+
+import libcst as cst
+
+from porter.rule import Context, Role
+from porter_rules.device_names import KEYED, declares_device, last_name, names_device
+from porter_rules.nodes import argument, string_value
+
+
+class Use(Enum):
+    """What the place of a device string asks of it."""
+
+    DEVICE = "a device, which may be a torch.device as well as a str"
+    TEXT = "a device, which has to stay a str"
+    KEY = "looks something up"
+    WORDS = "text for people, or the name of an attribute"
+    ELSEWHERE = "the expression around it has a rule of its own"
+    FOREIGN = "a device of another library"
+    PART = "a piece of a string that is put together or taken apart"
+    UNKNOWN = "a value whose meaning is not known"
+
+
+OPTIONS = frozenset({"add_argument", "addoption", "add_option", "option", "argument"})
+"""Functions that declare a command's option: argparse, pytest, optparse, click."""
+
+FIELDS = frozenset({"field", "Field", "ib", "attrib"})
+"""Makers of class attributes: dataclasses, pydantic, attrs."""
+
+_ATTRIBUTE_NAMES = frozenset(
+    {"getattr", "hasattr", "setattr", "delattr", "import_module", "find_spec", "find_library"}
+)
+"""Functions that take the name of an attribute, a module or a library."""
+
+_FOREIGN = re.compile(
+    r"(?:chainer|ctranslate2|cupy|faster_whisper|jax|mxnet|numba|onnxruntime|paddle|pycuda|taichi"
+    r"|tensorflow|tvm|warp|torch\.library)\..*"
+)
+"""Functions whose devices are not torch's, and torch's own registry of kernels by device."""
+
+_TEXT = frozenset(
+    {"critical", "debug", "echo", "error", "exception", "fail", "format", "info", "join", "log"}
+    | {"pprint", "print", "secho", "skip", "skipIf", "skipUnless", "skipif", "warn", "warning"}
+    | {"xfail"}
+)
+"""Functions whose arguments are read by people."""
+
+_SURGERY = frozenset(
+    {"compile", "count", "find", "findall", "fullmatch", "index", "lstrip", "match", "partition"}
+    | {"removeprefix", "removesuffix", "replace", "rpartition", "rsplit", "rstrip", "search"}
+    | {"split", "strip", "sub"}
+)
+"""Methods of strings and of regular expressions, which take a string apart."""
+
+_OTHER_CALLEES = re.compile(r"device|.*device_(?:map|mesh)")
+"""What has "device" in its name and need not be about one of torch: `lib.device("cuda")`."""
+
+_HELP = frozenset(
+    {"help", "metavar", "msg", "message", "reason", "description", "title", "doc", "keywords"}
+)
+
+_POSITIONS = {
+    "torch.device": (0, Use.DEVICE),
+    "torch.Generator": (0, Use.DEVICE),
+    "torch.Stream": (0, Use.DEVICE),
+    "torch.load": (1, Use.DEVICE),
+    "torch.jit.load": (1, Use.DEVICE),
+    "torch.hub.load_state_dict_from_url": (2, Use.DEVICE),
+    "torch.set_default_device": (0, Use.DEVICE),
+    "torch.get_device_module": (0, Use.DEVICE),
+    "torch.distributed.init_device_mesh": (0, Use.TEXT),
+    "torch.distributed.device_mesh.init_device_mesh": (0, Use.TEXT),
+    "torch.distributed.DeviceMesh": (0, Use.TEXT),
+    "torch.distributed.device_mesh.DeviceMesh": (0, Use.TEXT),
+}
+"""torch's positional parameters that are devices; a device mesh insists on a str."""
+
+_MIXED_PRECISION = ("autocast", "GradScaler", "custom_fwd", "custom_bwd", ".amp.")
+
+
+def has_own_rule(role: Role) -> bool:
+    """Whether a string that is handed straight to such a call is another rule's."""
+    if role.kind == "keyword" and role.name in ("device_map", "pin_memory_device"):
+        return True
+    if role.kind not in ("keyword", "argument"):
+        return False
+    return role.callee == "torch.device" or any(word in role.callee for word in _MIXED_PRECISION)
+
+
+def above(ctx: Context, *types: type[cst.CSTNode]) -> tuple[cst.CSTNode, Context]:
+    """Return the innermost ancestor of these types, with the context that it stands in."""
+    at = next(i for i in reversed(range(len(ctx.stack))) if isinstance(ctx.stack[i], types))
+    return ctx.stack[at], replace(ctx, stack=ctx.stack[:at])
+
+
+def call_around(ctx: Context) -> cst.Call:
+    """Return the innermost call around the node."""
+    call, _ = above(ctx, cst.Call)
+    assert isinstance(call, cst.Call)
+    return call
+
+
+def by_name(name: str) -> Use:
+    """Judge a value by the name that it gets."""
+    return Use.TEXT if names_device(name) else Use.UNKNOWN
+
+
+def keyword_use(role: Role, ctx: Context) -> Use:
+    """Judge the value of a call's keyword."""
+    name = last_name(role.callee)
+    if _FOREIGN.fullmatch(role.callee):
+        return Use.FOREIGN
+    if name in OPTIONS and role.name in ("default", "choices"):
+        call = call_around(ctx)
+        if role.name == "choices" or has_choices(call):
+            return Use.ELSEWHERE
+        return Use.TEXT if declares_device(call) else Use.UNKNOWN
+    if name in FIELDS and role.name == "default":
+        return by_name(ctx.fragment_role.name)
+    if role.name in _HELP:
+        return Use.WORDS
+    if not names_device(role.name):
+        return Use.UNKNOWN
+    takes_device = role.callee.startswith("torch.") or name == "to" or name.startswith("new_")
+    return Use.DEVICE if takes_device else Use.TEXT
+
+
+def has_choices(call: cst.Call) -> bool:
+    """Whether a call that declares an option limits its values: choices=, type=click.Choice()."""
+    kind = argument(call, "type", None)
+    chosen = kind is not None and isinstance(kind.value, cst.Call)
+    return chosen or argument(call, "choices", None) is not None
+
+
+def argument_use(role: Role, ctx: Context) -> Use:
+    """Judge a call's positional argument."""
+    name = last_name(role.callee)
+    if _FOREIGN.fullmatch(role.callee):
+        return Use.FOREIGN
+    known = _POSITIONS.get(role.callee)
+    if known is not None and role.position == known[0]:
+        return known[1]
+    if role.position == 0:
+        if name == "to" or role.callee.startswith("torch.cuda."):
+            return Use.DEVICE
+        if name in ("cuda", "startswith", "endswith"):
+            return Use.ELSEWHERE
+        if name in ("Option", "Argument", "Field"):  # typer, pydantic
+            return by_name(ctx.fragment_role.name)
+    if is_words(role, ctx) or (name in _ATTRIBUTE_NAMES and role.position in (0, 1)):
+        return Use.WORDS
+    if name in KEYED and role.position is not None:
+        return _looked_up(role.position - KEYED[name], KEYED[name], ctx)
+    if name in _SURGERY:
+        return Use.PART
+    if "device" in name.lower() and not _OTHER_CALLEES.fullmatch(name):
+        return Use.TEXT
+    return Use.UNKNOWN
+
+
+def _looked_up(behind_key: int, key_position: int, ctx: Context) -> Use:
+    if behind_key == 0:
+        return Use.KEY
+    key = argument(call_around(ctx), None, key_position)
+    named = key is not None and names_device(string_value(key.value) or "")
+    return Use.TEXT if behind_key == 1 and named else Use.UNKNOWN
+
+
+def is_words(role: Role, ctx: Context) -> bool:
+    """Whether a call's argument is text for people: printed, logged, raised."""
+    if role.kind != "argument":
+        return False
+    name = last_name(role.callee)
+    raised = ctx.fragment_role.kind == "raise" and call_around(ctx) is ctx.stack[0]
+    return raised or name in _TEXT or name.endswith(("Error", "Exception", "Warning"))

@@ -1,0 +1,129 @@
+"""Strings that look like a device, where it isn't known whether they are one."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context, Manual, Note, Outcome, Role, rule
+from porter_rules.device_arguments import Use
+from porter_rules.device_roles import elements, is_literal_type, use_of
+from porter_rules.device_strings import OTHER_DEVICES, looks_like_device
+from porter_rules.leaving import NPU_HANDLED
+from porter_rules.nodes import string_value
+
+_MEMBER = Note(
+    '"cuda" is the value of an enum\'s member: a name that configurations and callers know'
+)
+_VOCABULARY = Note('"cuda" stands among other names in a vocabulary of its own, and stays one')
+_PART = (
+    "a device string is put together or taken apart in a way that is not known; write "
+    "str(accel.torch_device(i)) for the whole, or torch.device(d).index for the index"
+)
+_FOREIGN = (
+    "a device of another library than torch, or a kernel that is registered for CUDA: look up what "
+    "that library calls an NPU, if it knows one"
+)
+_LITERAL = (
+    'a type that allows "cuda" by name: add the names of the other devices to it, since type '
+    "checkers and pydantic refuse what it lacks"
+)
+
+
+@rule(
+    "PTR309",
+    on=(cst.SimpleString, cst.FormattedString, cst.ConcatenatedString),
+    manual=[
+        'run("cuda")',
+        'x = Net(3, "cuda")',
+        'run(mode="cuda")',
+        'backend = "cuda"',
+        'synchronize(["cuda"])',
+        'def f(kind="cuda"): ...',
+        'def f():\n    return "cuda"',
+        'index = int(device.replace("cuda:", ""))',
+        'name = "cuda:" + str(i) + ".pt"',
+        'FORMAT = "cuda:{}"',
+        'import jax\nd = jax.devices("cuda")[0]',
+        'import tvm\nd = tvm.device("cuda:0")',
+        '@torch.library.custom_op("a::b", mutates_args=(), device_types="cuda")\ndef f(x): ...',
+        'run(["--backend", "cuda"])',
+        'def f(torch):\n    return torch.device("cuda")',
+        'd = "cuda:" f"{i}"',
+        'd = f"cuda:{a}{b}"',
+        'ok = re.fullmatch(r"cuda:[0-9]+", d)',
+        'from typing import Literal\ndef f(device: Literal["cuda", "cpu"] = "cpu"): ...',
+        'if torch.cuda.is_available():\n    backend = "cuda"',
+    ],
+    notes=[
+        'from enum import Enum\nclass RNGType(Enum):\n    TORCH = "torch"\n    CUDA = "cuda"',
+        'synchronize(["torch", "cuda"])',
+    ],
+    valid=[
+        'print("cuda")',
+        "print(f'cuda:{i}')",
+        'x = "cuda is fast"',
+        'x = "cuda_rng"',
+        'device = "cuda"',
+        'x = {"cuda": 1}',
+        'x = hasattr(torch, "cuda")',
+    ],
+)
+def device_name(original: cst.BaseString, updated: cst.BaseString, ctx: Context) -> Outcome:
+    """Report strings such as "cuda" of which it isn't known whether they are a device.
+
+    A positional argument of a function that porter doesn't know, a variable whose name says
+    nothing of a device, an element of some list: where the string is a device, write
+    `accel.device_type`, or `str(accel.torch_device(i))`; where it is a name of something else, it
+    can stay. An availability test around it is left as well: on an NPU it would lead to the
+    string that nobody ported.
+
+    Members of an enum, and strings among other names, are a vocabulary of the project and are
+    only noted.
+    """
+    if not looks_like_device(original) or ctx.within("triton"):
+        return None
+    use = use_of(original, ctx)
+    if use not in (Use.PART, Use.UNKNOWN, Use.FOREIGN):
+        return None
+    if ctx.within("npu_aware"):
+        return NPU_HANDLED
+    role = ctx.role(original)
+    if ctx.within("enum") and ctx.within("class_body") and role.kind == "assign":
+        return _MEMBER
+    if role.kind == "element" and _is_vocabulary(ctx):
+        return _VOCABULARY
+    if use is Use.FOREIGN:
+        return Manual(_FOREIGN, groups=ctx.guards)
+    if use is Use.PART:
+        return Manual(_LITERAL if is_literal_type(ctx) else _PART, groups=ctx.guards)
+    return Manual(
+        f'"cuda" as {_place(role)}: it is not known whether that is a device; if it is, write '
+        "accel.device_type, or str(accel.torch_device(i)) for one with an index",
+        groups=ctx.guards,
+    )
+
+
+def _place(role: Role) -> str:
+    match role.kind:
+        case "assign":
+            return f"the value of {role.name}" if role.name else "a part of an assignment"
+        case "default":
+            return f"the default of {role.name}"
+        case "keyword":
+            return f"{role.name}= of {role.callee.removeprefix('?.')}"
+        case "argument":
+            return f"an argument of {role.callee.removeprefix('?.')}"
+        case "return":
+            return f"what {role.name or 'a lambda'} returns"
+        case "element":
+            return "an element of a list"
+        case "value":
+            return f'the value of "{role.name}"' if role.name else "a value in a dict"
+    return "a value"
+
+
+def _is_vocabulary(ctx: Context) -> bool:
+    """Whether another element of the list is a word, but no device."""
+    words = [string_value(e) or "-" for e in elements(ctx.stack[-2])]
+    devices = OTHER_DEVICES | {"cuda", "auto", "gpu"}
+    return any(w.partition(":")[0] not in devices and not w.startswith("-") for w in words)

@@ -1,0 +1,56 @@
+"""What is read from `torch.cuda.get_device_properties(...)`."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context, Outcome, rule
+from porter_rules.leaving import NPU_HANDLED, cuda_only
+from porter_rules.names import ON_CUDA_ALONE, torch_cuda_name
+
+_EVERYWHERE = frozenset({"name", "total_memory"})
+_ONLY_CUDA = (
+    "{} is a property of NVIDIA's (or AMD's) chips that other devices don't tell, and the shim "
+    f"makes none up: give the figure that it decides about a value of its own there, or "
+    f"{ON_CUDA_ALONE}"
+)
+
+
+@rule(
+    "PTR212",
+    on=cst.Attribute,
+    manual=[
+        "import torch\nn = torch.cuda.get_device_properties(0).multi_processor_count",
+        "major = torch.cuda.get_device_properties(torch.cuda.current_device()).major",
+    ],
+    valid=[
+        "gb = torch.cuda.get_device_properties(0).total_memory / 2**30",
+        "p = torch.cuda.get_device_properties(0)\nprint(p.name)",
+        "import sys\nif torch.cuda.is_available() and sys.version_info.major > 2:\n    pass",
+    ],
+)
+def device_properties(original: cst.Attribute, updated: cst.Attribute, ctx: Context) -> Outcome:
+    """Report properties of a device that only CUDA tells, such as multi_processor_count.
+
+    `get_device_properties` is mirrored, and `name` and `total_memory` are there on every device.
+    `major`, `minor`, `multi_processor_count`, `warp_size` and the others describe NVIDIA's chips:
+    off CUDA they raise AttributeError, on purpose, since a made-up value picks the wrong kernel.
+
+    Read straight from the call, the whole expression is left. Read from a variable that holds the
+    properties, only the reading is reported.
+    """
+    attribute = original.attr.value
+    if attribute in _EVERYWHERE or not _are_properties(original.value, ctx):
+        return None
+    if ctx.within("npu_aware"):
+        return NPU_HANDLED
+    return cuda_only(_ONLY_CUDA.format(attribute), ctx)
+
+
+def _are_properties(node: cst.BaseExpression, ctx: Context) -> bool:
+    match node:
+        case cst.Call(func=func):
+            return torch_cuda_name(func, ctx) == "get_device_properties"
+        case cst.Name(value=name):
+            return ctx.instances.get(name) == "torch.cuda.get_device_properties"
+    return False

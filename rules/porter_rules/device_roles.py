@@ -1,0 +1,198 @@
+"""What a device string is for where it stands: a device, text for people, a key, or unknown."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context, Outcome, Role, Together
+from porter_rules.device_arguments import (
+    FIELDS,
+    Use,
+    above,
+    argument_use,
+    by_name,
+    call_around,
+    has_own_rule,
+    is_words,
+    keyword_use,
+)
+from porter_rules.device_names import is_device_expression, last_name, names_device
+from porter_rules.device_strings import device_string, is_other_device
+from porter_rules.nodes import argument, is_runtime, string_value
+
+_DISPLAYS = (cst.List, cst.Tuple, cst.Set)
+_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp)
+
+
+def use_of(node: cst.CSTNode, ctx: Context) -> Use:
+    """Return what a device string is for where it stands."""
+    use = _use(node, ctx)
+    if use is not Use.FOREIGN and _stands_beside_device(node, ctx):
+        return Use.DEVICE if use is Use.DEVICE else Use.TEXT
+    direct = isinstance(ctx.parent, cst.Arg)
+    return Use.ELSEWHERE if direct and has_own_rule(ctx.role(node)) else use
+
+
+def ported(node: cst.CSTNode, role: Role, ctx: Context) -> Outcome:
+    """Tie a device that outlives the availability tests around it to those tests."""
+    while role.kind in ("element", "value") and role.outer is not None:
+        role = role.outer
+    if ctx.guards and role.kind in ("assign", "return"):
+        return Together(node, ctx.guards)
+    return node
+
+
+def is_map_location(role: Role | None) -> bool:
+    """Whether the role is that of torch.load's map_location, or of a variable named so."""
+    if role is None:
+        return False
+    if role.kind == "argument":
+        return last_name(role.callee) == "load" and role.position == 1
+    return role.kind in ("keyword", "assign", "default") and "map_location" in role.name
+
+
+def elements(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
+    """Return what a list, tuple or set holds where its elements are written out."""
+    if not isinstance(node, _DISPLAYS):
+        return []
+    return [e.value for e in node.elements]
+
+
+def is_literal_type(ctx: Context) -> bool:
+    """Whether the string stands in `typing.Literal[...]`."""
+    return any(
+        isinstance(n, cst.Subscript) and (ctx.qualified(n.value) or "").endswith("typing.Literal")
+        for n in ctx.stack
+    )
+
+
+def _stands_beside_device(node: cst.CSTNode, ctx: Context) -> bool:
+    """Whether the other branch of a choice is a device: `"cuda" if flag else "cpu"`."""
+    for parent in reversed(ctx.stack):
+        match parent:
+            case cst.IfExp(body=body, orelse=orelse) if node is body or node is orelse:
+                other = orelse if node is body else body
+            case cst.BooleanOperation(left=left, right=right):
+                other = right if node is left else left
+            case _:
+                return False
+        if is_device_expression(other, ctx):
+            return True
+        node = parent
+    return False
+
+
+def _use(node: cst.CSTNode, ctx: Context) -> Use:
+    """Judge a node by its role; `ctx.stack` is what lies around it."""
+    role = ctx.role(node)
+    match role.kind:
+        case "assign" | "default" | "iterate":
+            return by_name(role.name)
+        case "return":
+            return _returned(role, ctx)
+        case "keyword":
+            return keyword_use(role, ctx)
+        case "argument":
+            return argument_use(role, ctx)
+        case "element":
+            return _element(role, ctx)
+        case "value":
+            return _value(role, ctx)
+        case "key" | "index":
+            return Use.PART if is_literal_type(ctx) else Use.KEY
+        case "compare":
+            return Use.ELSEWHERE
+        case "pattern":
+            return Use.TEXT  # the engine says why a pattern can't be rewritten
+        case "formatted" | "statement" | "raise":
+            return Use.WORDS
+        case "operand":
+            return _operand(node, ctx)
+        case "receiver" if role.name == "format" and device_string(above(ctx, cst.Call)[0], ctx):
+            return Use.ELSEWHERE
+        case "other":
+            return _produced(ctx)
+    return Use.PART
+
+
+def _returned(role: Role, ctx: Context) -> Use:
+    if any(isinstance(n, cst.Lambda) for n in ctx.stack):
+        function, around = above(ctx, cst.Lambda)
+        outer = around.role(function)
+        is_field = outer.kind == "keyword" and last_name(outer.callee) in FIELDS
+        return by_name(ctx.fragment_role.name if is_field else outer.name)
+    # What a function returns because CUDA is there can hardly be anything but its device.
+    return Use.TEXT if "device" in role.name.lower() or ctx.guards else Use.UNKNOWN
+
+
+def _operand(node: cst.CSTNode, ctx: Context) -> Use:
+    """Judge a piece of a sum: words where the whole is words; `["cuda"] * n` is a list."""
+    while isinstance(ctx.parent, cst.BinaryOperation):
+        whole, ctx = above(ctx, cst.BinaryOperation)
+    if isinstance(node, _DISPLAYS):
+        return _use(whole, ctx)
+    if device_string(whole, ctx) is not None:
+        return Use.ELSEWHERE
+    role = ctx.role(whole)
+    words = role.kind in ("formatted", "statement", "raise") or is_words(role, ctx)
+    return Use.WORDS if words else Use.PART
+
+
+def _produced(ctx: Context) -> Use:
+    """Judge what a comprehension yields by the comprehension."""
+    match ctx.parent:
+        case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
+            return _listed(*above(ctx, *_COMPREHENSIONS))
+        case cst.CompFor(target=cst.Name(value=name)):
+            return by_name(name)
+    return Use.UNKNOWN
+
+
+def _element(role: Role, ctx: Context) -> Use:
+    display, around = above(ctx, *_DISPLAYS)
+    assert isinstance(display, _DISPLAYS)
+    siblings = elements(display)
+    element = ctx.stack[len(around.stack) + 1]
+    before = siblings[: next(i for i, e in enumerate(display.elements) if e is element)]
+    if any(is_runtime(s, ctx) for s in siblings):
+        return Use.ELSEWHERE  # ported before: ["cuda", "cpu", accel.device_type]
+    if role.outer == Role("receiver") and any(is_other_device(s) for s in siblings):
+        return Use.TEXT  # ["cpu", "cuda"][torch.cuda.is_available()]
+    option = string_value(before[-1]) or "" if before else ""
+    if option.startswith("-") and names_device(option):
+        return Use.TEXT  # main(["--device", "cuda"])
+    return _listed(display, around)
+
+
+def _listed(display: cst.CSTNode, ctx: Context) -> Use:
+    """Judge the elements of a list by what is done with the list."""
+    role = ctx.role(display)
+    if role.kind == "argument":
+        return _listed_argument(role, ctx)
+    use = _use(display, ctx)
+    return Use.TEXT if use is Use.DEVICE else use
+
+
+def _listed_argument(role: Role, ctx: Context) -> Use:
+    name = last_name(role.callee)
+    if name in ("Choice", "startswith", "endswith"):
+        return Use.ELSEWHERE
+    if name == "parametrize" and role.position == 1:  # pytest
+        names = argument(call_around(ctx), None, 0)
+        if names is not None and names_device(string_value(names.value) or ""):
+            return Use.TEXT
+    return Use.WORDS if is_words(role, ctx) else Use.UNKNOWN
+
+
+def _value(role: Role, ctx: Context) -> Use:
+    outer = role.outer
+    if outer is None or outer.name == "device_map":
+        return Use.ELSEWHERE
+    if names_device(role.name) or is_map_location(outer):
+        return Use.TEXT
+    if outer.kind == "receiver":
+        shown, _ = above(ctx, cst.Dict)
+        assert isinstance(shown, cst.Dict)
+        if any(is_other_device(e.value) for e in shown.elements):
+            return Use.TEXT  # {True: "cuda", False: "cpu"}[torch.cuda.is_available()]
+    return by_name(outer.name) if outer.kind in ("assign", "default", "keyword") else Use.UNKNOWN

@@ -1,0 +1,39 @@
+"""Worker processes that are forked."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.nodes import argument, string_value
+
+
+@rule(
+    "PTR608",
+    on=cst.Call,
+    manual=[
+        'import multiprocessing as mp\nmp.get_context("fork").Process(target=w).start()  # CUDA\n',
+        'import torch.multiprocessing as mp\nmp.set_start_method("fork", force=True)  # CUDA\n',
+        'from multiprocessing import set_start_method\nset_start_method(method="fork")  # CUDA\n',
+    ],
+    valid=[
+        'import multiprocessing as mp\nmp.set_start_method("spawn")  # CUDA\n',
+        'import multiprocessing as mp\nmp.get_context("fork")\n',
+        'cutlery.get("fork")  # CUDA\n',
+    ],
+)
+def fork_start(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
+    """Point out forked workers in files that use a device.
+
+    A process that has used an accelerator can't be forked: CUDA and the NPU both refuse to
+    start again in the child. It works only while the parent has not touched the device, which
+    can't be seen here. Use "spawn" or "forkserver" for workers that use the device.
+    """
+    if ctx.callee(original).rpartition(".")[2] not in ("get_context", "set_start_method"):
+        return None
+    method = argument(original, "method", 0)
+    if method is None or string_value(method.value) != "fork":
+        return None
+    return Manual(
+        'a forked process can\'t use an accelerator that its parent has used: start it with "spawn"'
+    )

@@ -1,0 +1,24 @@
+"""Answers that several rules give for what they leave as it is."""
+
+from __future__ import annotations
+
+from porter.rule import Context, Manual, Note
+
+NPU_HANDLED = Note("already portable: this choice has a branch for the NPU")
+"""CUDA's branch of a choice that knows the NPU: nothing is to be ported there."""
+
+CUDA_BRANCH = Note(
+    "meant for CUDA alone: the branch uses nothing but what other devices don't have, and is "
+    "skipped there"
+)
+"""A test for CUDA, and its branch, that are both left as they are on purpose."""
+
+
+def cuda_only(why: str, ctx: Context) -> Manual:
+    """Leave what only CUDA has, together with the test for CUDA that it stands under.
+
+    Off CUDA such a line raises, so it must not be reached there. But where the branch also moves
+    data to the device, a test that was left would leave the data on the CPU, silently; there the
+    test is ported, and the line is for a person to mend.
+    """
+    return Manual(why, groups=tuple(g for g in ctx.guards if ctx.within(f"moves_nothing:{g}")))

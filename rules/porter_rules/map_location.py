@@ -1,0 +1,87 @@
+"""`map_location` as a function, and as a dict."""
+
+from __future__ import annotations
+
+import libcst as cst
+import libcst.matchers as m
+
+from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.device_roles import is_map_location
+from porter_rules.device_strings import DeviceString, device_string
+
+_CHOOSES = (
+    "a map_location function that moves storages with .cuda() by a choice of its own: storages "
+    "have no .to() for other devices; return accel.torch_device(i) from it, or the storage for CPU"
+)
+
+
+@rule(
+    "PTR307",
+    on=cst.Lambda,
+    rewrites=[
+        (
+            "s = torch.load(p, map_location=lambda storage, loc: storage.cuda(0))",
+            "s = torch.load(p, map_location=accel.torch_device(0))",
+        ),
+        (
+            "s = torch.load(p, map_location=lambda s, l: s.cuda(args.gpu), weights_only=True)",
+            "s = torch.load(p, map_location=accel.torch_device(args.gpu), weights_only=True)",
+        ),
+        (
+            "s = torch.load(p, lambda s, l: s.cuda(device=rank))",
+            "s = torch.load(p, accel.torch_device(rank))",
+        ),
+        (
+            "s = torch.load(p, map_location=lambda s, l: s.cuda())",
+            "s = torch.load(p, map_location=accel.device_type)",
+        ),
+        (
+            "s = torch.load(p, map_location=lambda s, l: s.cuda('cuda:1'))",
+            "s = torch.load(p, map_location=accel.torch_device(1))",
+        ),
+        (
+            "map_location = lambda storage, loc: storage.cuda(rank)",
+            "map_location = accel.torch_device(rank)",
+        ),
+    ],
+    manual=[
+        "s = torch.load(p, map_location=lambda s, l: s.cuda(0) if gpu else s)",
+        "s = torch.load(p, map_location=lambda s, l: s.cuda(l))",
+        "s = torch.load(p, map_location=lambda s, l: s.cuda(*gpu))",
+    ],
+    valid=[
+        "s = torch.load(p, map_location=lambda storage, loc: storage)",
+        's = torch.load(p, map_location={"cuda:0": "cpu"})',
+        'f = lambda x, y: x.to("cuda")',
+    ],
+)
+def map_location(original: cst.Lambda, updated: cst.Lambda, ctx: Context) -> Outcome:
+    """Give `map_location` the device itself where a function moves each storage to it.
+
+    `lambda storage, loc: storage.cuda(i)` becomes `accel.torch_device(i)`: torch.load puts every
+    storage there, on CUDA as before. A storage has no `.to()` that takes every device, so the
+    function can't be kept. `lambda storage, loc: storage`, which means the CPU, stays.
+
+    In a dict, `{"cuda:0": f"cuda:{rank}"}`, the keys name the places in the saved file and stay;
+    the values are ported by PTR302 and PTR303.
+
+    Not rewritten: functions that choose, or that use the place that is stored in the file.
+    """
+    if not is_map_location(ctx.role(original)) or not original.params.params:
+        return None
+    storage = original.params.params[0].name.value
+    moves = m.findall(original.body, m.Call(m.Attribute(m.Name(storage), m.Name("cuda"))))
+    if not moves:
+        return None
+    call = original.body
+    if call is not moves[0] or not isinstance(call, cst.Call) or len(call.args) > 1:
+        return Manual(_CHOOSES)
+    if not call.args:
+        return ctx.runtime("device_type")
+    index = call.args[0]
+    parameters = {p.name.value for p in original.params.params}
+    used = {n.value for n in m.findall(index, m.Name()) if isinstance(n, cst.Name)}
+    named = index.keyword is None or index.keyword.value == "device"
+    if index.star or not named or used & parameters:
+        return Manual(_CHOOSES)
+    return (device_string(index.value, ctx) or DeviceString(index.value)).as_device(ctx)

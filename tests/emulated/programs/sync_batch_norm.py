@@ -1,0 +1,45 @@
+"""SyncBatchNorm on two processes equals BatchNorm on one with the whole batch."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+npu = torch.get_device_module("npu")
+
+dist.init_process_group("hccl")
+rank = dist.get_rank()
+npu.set_device(rank)
+torch.manual_seed(0)
+reference = nn.Sequential(
+    nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(64, 1)
+)
+model = DistributedDataParallel(
+    nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(reference)).to("npu"), device_ids=[rank]
+)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+reference_optimizer = torch.optim.SGD(reference.parameters(), lr=0.1)
+before = [parameter.detach().clone() for parameter in reference.parameters()]
+
+for step in range(5):
+    inputs = torch.randn(8, 3, 6, 6, generator=torch.Generator().manual_seed(step))
+    optimizer.zero_grad()
+    model(inputs[rank * 4 : rank * 4 + 4].to("npu")).tanh().mean().backward()
+    optimizer.step()
+    reference_optimizer.zero_grad()
+    reference(inputs).tanh().mean().backward()
+    reference_optimizer.step()
+
+for old, cpu, ours in zip(before, reference.parameters(), model.parameters(), strict=True):
+    assert ours.device.type == "npu"
+    assert torch.allclose(cpu, ours.cpu(), atol=1e-6, rtol=0)
+    if old.dim() > 1:
+        assert not torch.equal(old, ours.detach().cpu())
+for cpu, ours in zip(reference.buffers(), model.module.buffers(), strict=True):
+    assert torch.allclose(cpu, ours.cpu(), atol=1e-6, rtol=1e-6)
+dist.destroy_process_group()
+print("done")
