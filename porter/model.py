@@ -10,13 +10,20 @@ class Level(str, Enum):
     """How a finding ended, from the best to the worst for the user."""
 
     REWRITTEN = "rewritten"
-    """The site was ported."""
+    """The site was ported; a message, if there is one, tells what to know of the port."""
     NOTE = "note"
     """Recognised and rightly left alone: nothing to do."""
     MANUAL = "manual"
     """Recognised and left: a person has to decide; the message says what."""
     ERROR = "error"
     """The file could not be processed; it is as it was."""
+
+
+UNREADABLE = "PTR000"
+"""The code of a file that can't be processed."""
+
+UNSPOKEN = "PTR001"
+"""The code of a site that was located, but that no rule had an answer for."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from porter.discover import Skipped
-from porter.model import Finding, Level
+from porter.model import UNREADABLE, Finding, Level
 
 
 @dataclass(frozen=True)
@@ -74,4 +74,4 @@ class Report:
 
 def error(message: str, line: int = 1, column: int = 1) -> Finding:
     """Return the finding that says that a file could not be processed."""
-    return Finding("PTR000", Level.ERROR, message, line, column, line, column)
+    return Finding(UNREADABLE, Level.ERROR, message, line, column, line, column)

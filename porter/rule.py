@@ -46,11 +46,16 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Together:
-    """A rewrite that only holds if every other site of its `groups` in the file is ported too."""
+class Ported:
+    """A rewrite that has more to say than its node.
+
+    It only holds if every other site of its `groups` in the file is ported too; `remark` tells
+    the reader what to know of the ported code.
+    """
 
     node: cst.CSTNode
-    groups: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class Mirrored:
     attribute: str
 
 
-Outcome = cst.CSTNode | Together | Manual | Note | None
+Outcome = cst.CSTNode | Ported | Manual | Note | None
 ImportOutcome = Mirrored | Manual | Note | None
 
 

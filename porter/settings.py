@@ -10,9 +10,7 @@ from pathlib import Path
 from porter import config
 from porter.errors import Refused
 from porter.exclude import Excluder, Exclusion, PatternError
-
-_UNSPOKEN = "PTR001"
-"""The code, of no rule, under which the engine reports what no rule speaks about."""
+from porter.model import UNSPOKEN
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def _codes(given: Iterable[str], where: str) -> tuple[str, ...]:
         return ()
     from porter.rule import all_rules
 
-    known = [_UNSPOKEN, *(rule.code for rule in all_rules())]
+    known = [UNSPOKEN, *(rule.code for rule in all_rules())]
     for code in codes:
         if not any(each.startswith(code) for each in known):
             raise Refused(f"{where}: no rule's code begins with {code}; see `porter rules`")

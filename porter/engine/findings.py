@@ -8,10 +8,7 @@ from porter.engine.fragment import Fragment, Site
 from porter.engine.imports import ImportSite
 from porter.engine.source import Source, SourceError
 from porter.engine.splice import Change
-from porter.model import Finding, Level
-
-UNREADABLE = "PTR000"
-"""The code of a file that can't be processed."""
+from porter.model import UNREADABLE, Finding, Level
 
 
 def site_finding(source: Source, fragment: Fragment, site: Site) -> Finding:

@@ -14,20 +14,13 @@ from dataclasses import replace
 
 from porter.engine import triggers
 from porter.engine.bindings import import_bindings
+from porter.engine.facts import FileFacts, file_facts, is_scripted
 from porter.engine.fragments import Fragments
+from porter.engine.naming import last_name
 from porter.engine.place import LocatedImport, Place, Survey
 from porter.engine.scope import Scope, module_scope
 from porter.engine.source import Source
-from porter.engine.surroundings import (
-    FileFacts,
-    class_flags,
-    file_facts,
-    function_flags,
-    guard_group,
-    if_flags,
-    is_scripted,
-    last_name,
-)
+from porter.engine.surroundings import class_flags, function_flags, guard_group, if_flags
 from porter.rule import Role
 
 SCRIPTED = (
@@ -161,7 +154,7 @@ class _Finder:
             case ast.Expr(value=value):
                 self._take(value, place, Role("statement"))
             case ast.Assert(test=test, msg=message):
-                self._take(test, place, Role("test"))
+                self._take(test, place, Role("test", name="assert"))
                 if message is not None:
                     self._take(message, place, Role("raise"))
             case ast.Raise(exc=exc, cause=cause):
@@ -211,7 +204,7 @@ class _Finder:
                 yield statement, place
 
     def _if(self, node: ast.If, place: Place) -> Iterator[tuple[ast.stmt, Place]]:
-        negated, flags = if_flags(node, self.source, place.scope)
+        negated, flags = if_flags(node, self.source)
         kind = "type_checking" if last_name(node.test) == "TYPE_CHECKING" else "if"
         inside = replace(place, flags=place.flags | flags, path=(*place.path, kind))
         guard = None
@@ -264,7 +257,7 @@ class _Finder:
             self._take(value, place, Role("base"))
         for keyword in node.keywords:
             self._take(keyword.value, place, Role("keyword", keyword.arg or ""))
-        flags = place.flags | class_flags(node, place.scope, self.facts)
+        flags = place.flags | class_flags(node, place.scope)
         inside = replace(
             place, scope=self._scope(place.scope, node), flags=flags, path=(*place.path, "class")
         )
@@ -287,6 +280,8 @@ class _Finder:
                 qualified = place.scope.qualified(node)
                 if qualified is not None and triggers.is_cuda(qualified):
                     self._take(node, replace(place, frozen=TARGET), Role("target"))
+                elif qualified is not None and triggers.is_traced(qualified):
+                    self._take(node, place, Role("target"))
                 else:
                     self._take(value, place, Role("receiver"))
             case ast.Subscript(value=value, slice=index):

@@ -11,8 +11,8 @@ import ast
 from collections.abc import Iterator
 
 from porter.engine import triggers
+from porter.engine.naming import last_name
 from porter.engine.scope import Scope
-from porter.engine.surroundings import last_name
 from porter.rule import Role
 
 MAX_BYTES = 1_500

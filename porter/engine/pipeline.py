@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from porter.engine.findings import own_fault, import_finding, site_finding, unreadable
+from porter.engine.findings import import_finding, own_fault, site_finding, unreadable
 from porter.engine.fragment import Edit, Fragment, utf8_length
 from porter.engine.guards import GuardError, check
 from porter.engine.imports import rewrite_import

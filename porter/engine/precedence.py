@@ -7,6 +7,7 @@ import libcst as cst
 from porter.rule import Role
 
 _ATOM = 9
+_TERNARY = 1
 _SAFE_PARENTS = (
     cst.Arg,
     cst.Element,
@@ -16,6 +17,10 @@ _SAFE_PARENTS = (
     cst.FormattedStringExpression,
     cst.Param,
     cst.NamedExpr,
+    cst.GeneratorExp,
+    cst.ListComp,
+    cst.SetComp,
+    cst.DictComp,
 )
 _UNSAFE_ROLES = frozenset({"compare", "operand", "receiver", "other"})
 
@@ -26,7 +31,7 @@ def _rank(node: cst.CSTNode) -> int:
         case cst.NamedExpr() | cst.Yield():
             return 0
         case cst.IfExp() | cst.Lambda():
-            return 1
+            return _TERNARY
         case cst.BooleanOperation(operator=cst.Or()):
             return 2
         case cst.BooleanOperation():
@@ -60,8 +65,8 @@ def needs_parentheses(
         return rank < _rank(parent)
     if isinstance(parent, cst.BooleanOperation):
         return rank <= _rank(parent)  # `a and (b and c)` is another tree than `a and b and c`
-    if isinstance(parent, cst.IfExp):
-        return rank <= _rank(parent)
+    if isinstance(parent, cst.IfExp | cst.CompIf | cst.CompFor):
+        return rank <= _TERNARY
     return True
 
 

@@ -18,13 +18,10 @@ from porter.engine.fragment import Edit, Fragment, Outcome, Site
 from porter.engine.places import generate
 from porter.engine.precedence import needs_parentheses, parenthesised
 from porter.engine.recursion import recursion_limit
-from porter.model import Level
-from porter.rule import Context, Manual, Note, Rule, Together
+from porter.model import UNSPOKEN, Level
+from porter.rule import Context, Manual, Note, Ported, Rule
 
 RuleTable = Mapping[type[cst.CSTNode], Sequence[Rule]]
-
-UNSPOKEN = "PTR001"
-"""The code for what was located, but what no rule had an answer for."""
 
 _TOO_DEEP = "nested too deeply to be rewritten: split the expression, then run porter again"
 
@@ -92,13 +89,14 @@ class _Pass(cst.CSTTransformer):
         rule: Rule,
         original: cst.CSTNode,
         updated: cst.CSTNode,
-        outcome: cst.CSTNode | Together | Manual | Note,
+        outcome: cst.CSTNode | Ported | Manual | Note,
         inside: int,
     ) -> cst.CSTNode:
         """Record what a rule made of a node; `products[inside:]` are those of nodes inside it."""
         groups: tuple[str, ...] = ()
-        if isinstance(outcome, Together):
-            groups = outcome.groups
+        remark = ""
+        if isinstance(outcome, Ported):
+            groups, remark = outcome.groups, outcome.remark
             if self.vetoed.intersection(groups):
                 outcome = Manual("left, since a site that it belongs with has to be ported by hand")
             else:
@@ -123,7 +121,7 @@ class _Pass(cst.CSTTransformer):
         parent, role = self.ctx.parent, self.fragment.role
         if self.force_parentheses or needs_parentheses(original, result, parent, role):
             result = parenthesised(result)
-        self._add(rule, Level.REWRITTEN, "", original, result, groups)
+        self._add(rule, Level.REWRITTEN, remark, original, result, groups)
         return result
 
     def _inside(self, start: int, level: Level) -> list[_Product]:
@@ -143,7 +141,7 @@ class _Pass(cst.CSTTransformer):
 
 def _ask(
     rule: Rule, original: cst.CSTNode, updated: cst.CSTNode, ctx: Context
-) -> cst.CSTNode | Together | Manual | Note | None:
+) -> cst.CSTNode | Ported | Manual | Note | None:
     assert rule.visit is not None
     try:
         return rule.visit(original, updated, ctx)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
+from porter.engine.facts import is_autograd_function
+from porter.engine.naming import last_name, mentioned
 from porter.engine.place import Place
 from porter.engine.scope import Scope
 from porter.engine.source import Source
 
-_SCRIPT_DECORATORS = frozenset(
-    {"torch.jit.script", "torch.jit.script_method", "torch.jit.export", "torch.jit.interface"}
-)
 _QUANTISED = (b"bnb", b"bitsandbytes", b"Linear8bit", b"Linear4bit", b"Params4bit")
 
 _KERNEL_CALL = re.compile(rb"\b(?!is_)(?:_?cuda_\w+|\w+(?<!to)_cuda)(?:\.\w+)*\(")
@@ -26,128 +23,6 @@ _MOVES = re.compile(rb"\.(?:cuda|to|to_empty)\(|[\"']cuda")
 
 _ASKS_FOR_CUDA = re.compile(rb"==\s*[\"']cuda[\"']|[\"']cuda[\"']\s*(?:==|in\b)")
 _CUDA_ALONE = re.compile(rb"\bcuda\.(?:nvtx|cudart|profiler|nccl|_sleep)\b|\bnvtx\.")
-
-
-@dataclass(frozen=True)
-class FileFacts:
-    """What holds for a whole file.
-
-    `flags` has "owns_cuda:Name" for every class that defines a method `cuda` of its own, or whose
-    base in this file does, "of_class:.x:Name" for an attribute `x` that holds one of them, and
-    "cuda_kernels" where a torch.autograd.Function asks for CUDA; `scripted` the functions and
-    classes that are handed to torch.jit.script by name.
-    """
-
-    flags: frozenset[str] = frozenset()
-    scripted: frozenset[str] = frozenset()
-
-
-def file_facts(tree: ast.Module, data: bytes, scope: Scope) -> FileFacts:
-    """Collect the facts; walks the tree only where the text gives a reason to."""
-    flags: set[str] = set()
-    scripted: set[str] = set()
-    if b"def cuda" in data:
-        owners: set[str] = set()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef) and (
-                _defines(node, "cuda") or any(last_name(b) in owners for b in node.bases)
-            ):
-                owners.add(node.name)
-        flags.update(f"owns_cuda:{name}" for name in owners)
-        flags.update(_typed_attributes(tree, owners) if owners else ())
-    if b"autograd" in data and (b".is_cuda" in data or b".type" in data):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef) and _is_autograd_function(node, scope):
-                flags.update("cuda_kernels" for n in ast.walk(node) if _asks_for_cuda(n))
-    if b"jit.script" in data or b"import script" in data:
-        for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Call)
-                and node.args
-                and scope.qualified(node.func) == "torch.jit.script"
-            ):
-                scripted.add(last_name(node.args[0]))
-    return FileFacts(frozenset(flags), frozenset(scripted - {""}))
-
-
-def _defines(node: ast.ClassDef, name: str) -> bool:
-    return any(isinstance(s, ast.FunctionDef) and s.name == name for s in node.body)
-
-
-def _asks_for_cuda(node: ast.AST) -> bool:
-    """Whether the node is `x.is_cuda`, or `x.device.type` beside "cuda"."""
-    match node:
-        case ast.Attribute(attr="is_cuda"):
-            return True
-        case ast.Compare(left=ast.Attribute(attr="type"), comparators=[ast.Constant(value="cuda")]):
-            return True
-    return False
-
-
-def _typed_attributes(tree: ast.Module, owners: set[str]) -> Iterator[str]:
-    """Yield the flags of attributes that get an object of one of the classes."""
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef):
-            continue
-        arguments = {a.arg: mentioned(a.annotation, owners) for a in function.args.args}
-        for node in ast.walk(function):
-            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
-                continue
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            match node.value:
-                case ast.Name(id=name):
-                    kind = arguments.get(name, "")
-                case ast.Call(func=func) | ast.IfExp(body=ast.Call(func=func)):
-                    kind = mentioned(func, owners)
-                case _:
-                    kind = ""
-            if kind and isinstance(target, ast.Attribute):
-                yield f"of_class:.{target.attr}:{kind}"
-
-
-def mentioned(node: ast.expr | None, names: Collection[str]) -> str:
-    """Return which of the names stands in an expression or quoted annotation, or ""."""
-    for part in ast.walk(node) if node is not None else ():
-        match part:
-            case ast.Name(id=name) if name in names:
-                return name
-            case ast.Constant(value=str() as text):
-                for word in re.finditer(r"\w+", text):
-                    if word.group() in names:
-                        return str(word.group())
-    return ""
-
-
-def last_name(node: ast.expr) -> str:
-    """Return the last identifier of a name, attribute or call, the key of a subscript, or ""."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-        case ast.Call(func=func):
-            return last_name(func)
-        case ast.Starred(value=value):
-            return last_name(value)
-        case ast.Subscript(slice=ast.Constant(value=str() as key)):
-            return key
-        case ast.Subscript(value=value):
-            return last_name(value)
-    return ""
-
-
-def is_scripted(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, facts: FileFacts
-) -> bool:
-    """Whether TorchScript compiles this function."""
-    if node.name in facts.scripted:
-        return True
-    owner = scope.node
-    if isinstance(owner, ast.ClassDef) and owner.name in facts.scripted:
-        return True
-    for decorator in node.decorator_list:
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if scope.qualified(called) in _SCRIPT_DECORATORS:
-            return True
-    return False
 
 
 def function_flags(
@@ -179,15 +54,10 @@ def function_flags(
     return frozenset(flags)
 
 
-def _is_autograd_function(node: ast.ClassDef, scope: Scope) -> bool:
-    bases = [scope.qualified(base) or "" for base in node.bases]
-    return any(b.endswith(("autograd.Function", "autograd.function.Function")) for b in bases)
-
-
-def class_flags(node: ast.ClassDef, scope: Scope, facts: FileFacts) -> frozenset[str]:
+def class_flags(node: ast.ClassDef, scope: Scope) -> frozenset[str]:
     """Return the flags of a class's body."""
     flags = {"class_body", f"class:{node.name}"}
-    if _is_autograd_function(node, scope):
+    if is_autograd_function(node, scope):
         flags.add("autograd_function")
     for base in node.bases:
         name = last_name(base)
@@ -196,7 +66,7 @@ def class_flags(node: ast.ClassDef, scope: Scope, facts: FileFacts) -> frozenset
     return frozenset(flags)
 
 
-def if_flags(node: ast.If, source: Source, scope: Scope) -> tuple[bool, frozenset[str]]:
+def if_flags(node: ast.If, source: Source) -> tuple[bool, frozenset[str]]:
     """Return whether the test is negated, and the flags of the statement.
 
     "guard" where the test asks whether CUDA is there, and "moves_nothing:" with the name of the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Note, Outcome, Together, rule
+from porter.rule import Context, Note, Outcome, Ported, rule
 from porter_rules.backend_names import GROUP, is_choices, is_nccl
 from porter_rules.nodes import string_value
 
@@ -51,7 +51,7 @@ def backend_choices(original: cst.List, updated: cst.List, ctx: Context) -> Outc
     without_doubles = cst.Call(
         cst.Attribute(cst.Name("dict"), cst.Name("fromkeys")), [cst.Arg(wider)]
     )
-    return Together(cst.Call(cst.Name("list"), [cst.Arg(without_doubles)]), (GROUP,))
+    return Ported(cst.Call(cst.Name("list"), [cst.Arg(without_doubles)]), (GROUP,))
 
 
 def _appended(items: cst.List, value: cst.BaseExpression) -> cst.List:

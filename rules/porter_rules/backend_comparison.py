@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Note, Outcome, Together, rule
+from porter.rule import Context, Manual, Note, Outcome, Ported, rule
 from porter_rules.availability import is_known_available, only_with_accelerator
 from porter_rules.backend_names import GROUP, accelerator_backend, is_nccl
 from porter_rules.nodes import string_value
@@ -113,11 +113,11 @@ def _membership(
     if "hccl" in names:
         return Note("this list names the NPU's backend already")
     if "gloo" in names:
-        return Together(_replaced(original, updated, ctx), (GROUP,))
+        return Ported(_replaced(original, updated, ctx), (GROUP,))
     if len(container.elements) == 1:
         return _on_accelerator(_replaced(original, updated, ctx), ctx, negative)
     # Without an accelerator "gloo" must not come in, while the other names go on to count.
-    return Together(_replaced(original, updated, ctx, keep=True), (GROUP,))
+    return Ported(_replaced(original, updated, ctx, keep=True), (GROUP,))
 
 
 def _sides(node: cst.Comparison) -> list[cst.BaseExpression]:
@@ -163,9 +163,9 @@ def _ported(
 def _on_accelerator(comparison: cst.Comparison, ctx: Context, negative: bool) -> Outcome:
     """Return the comparison for what holds on an accelerator only, or for its negation."""
     if is_known_available(ctx):
-        return Together(comparison, (GROUP,))
+        return Ported(comparison, (GROUP,))
     asked = only_with_accelerator(comparison, ctx, negative=negative)
-    return Together(asked, (GROUP,))
+    return Ported(asked, (GROUP,))
 
 
 def _left(what: str, ctx: Context) -> Manual:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Outcome, Together, rule
+from porter.rule import Context, Outcome, Ported, Role, rule
 from porter_rules.leaving import CUDA_BRANCH, NPU_HANDLED
 from porter_rules.names import MIRRORED, torch_cuda_name
+
+_ASSERTED = Role("test", name="assert")
+_REFUSES = (
+    "this assertion still refuses to run without an accelerator, as it was meant to: "
+    "drop it if the code is to run on the CPU as well"
+)
 
 
 @rule(
@@ -17,7 +23,7 @@ from porter_rules.names import MIRRORED, torch_cuda_name
         ("torch.cuda.set_device(rank)", "accel.set_device(rank)"),
         ("torch.cuda.manual_seed_all(0)", "accel.manual_seed_all(0)"),
         ("n = torch.cuda.device_count()", "n = accel.device_count()"),
-        ("rank = i % torch.cuda.device_count()", "rank = i % accel.device_count()"),
+        ("if torch.cuda.device_count() == 0:\n    pass", "if accel.device_count() == 0:\n    pass"),
         ("use_cuda = torch.cuda.is_available()", "use_cuda = accel.is_available()"),
         (
             "if torch.cuda.is_available() and not args.no_cuda:\n    torch.cuda.empty_cache()",
@@ -54,6 +60,7 @@ from porter_rules.names import MIRRORED, torch_cuda_name
             "from torch.cuda.nvtx import range as span\nwith accel.nvtx.range(name):\n    pass",
         ),
         ("torch.cuda.memory.empty_cache()", "accel.empty_cache()"),
+        ("assert torch.cuda.is_available()", "assert accel.is_available()"),
         ("torch.cuda.random.get_rng_state_all()", "accel.get_rng_state_all()"),
         ("torch.cuda._lazy_init()", "accel.init()"),
         (
@@ -98,12 +105,13 @@ def cuda_name(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Co
     `except`. The spelling stays, so that the diff can be checked by eye.
 
     On CUDA the shim's names are torch.cuda's own objects. On an NPU they are torch.npu's, and
-    without an accelerator each does its job on the CPU, where `device_count()` is 1.
+    without an accelerator each answers as torch.cuda does there, or does its job on the CPU.
 
     A test for CUDA is only ported where what it guards can be ported as well; NVTX ranges in a
-    branch that is for CUDA alone stay. Assignments to a
-    name of torch.cuda and the bodies of TorchScript functions are left: port them by hand. Names
-    that only CUDA has are PTR202's.
+    branch that is for CUDA alone stay. `assert torch.cuda.is_available()` still refuses to run
+    without an accelerator, which the finding says. Assignments to a name of torch.cuda and the
+    bodies of TorchScript functions are left: port them by hand. Names that only CUDA has are
+    PTR202's.
     """
     if isinstance(original, cst.Call):
         return _imported_from_nvtx(original, updated, ctx)
@@ -115,9 +123,10 @@ def cuda_name(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Co
     if ctx.within("cuda_branch"):
         return CUDA_BRANCH
     node = _in_shim(MIRRORED[name], ctx)
-    if name == "is_available" and ctx.guard is not None:
-        return Together(node, (ctx.guard,))
-    return node
+    if name != "is_available":
+        return node
+    groups = (ctx.guard,) if ctx.guard is not None else ()
+    return Ported(node, groups, _REFUSES if ctx.fragment_role == _ASSERTED else "")
 
 
 def _imported_from_nvtx(original: cst.Call, updated: cst.CSTNode, ctx: Context) -> Outcome:

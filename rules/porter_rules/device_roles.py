@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Outcome, Role, Together
+from porter.rule import Context, Outcome, Ported, Role
 from porter_rules.device_arguments import (
     FIELDS,
     Use,
@@ -38,7 +38,7 @@ def ported(node: cst.CSTNode, role: Role, ctx: Context) -> Outcome:
     while role.kind in ("element", "value") and role.outer is not None:
         role = role.outer
     if ctx.guards and role.kind in ("assign", "return"):
-        return Together(node, ctx.guards)
+        return Ported(node, ctx.guards)
     return node
 
 

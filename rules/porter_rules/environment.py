@@ -6,7 +6,7 @@ import re
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Note, Outcome, Role, Together, rule
+from porter.rule import Context, Manual, Note, Outcome, Ported, Role, rule
 from porter_rules.nodes import string_value
 from porter_rules.telling import is_telling
 
@@ -117,7 +117,7 @@ def environment(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: 
         return None
     if key == _VISIBLE:
         if assigned is None and _reads_environment(original, role, ctx):
-            return Together(ctx.runtime("visible_devices_env"), (_TOGETHER,))
+            return Ported(ctx.runtime("visible_devices_env"), (_TOGETHER,))
         reads = role.kind == "compare" or called in ("get", "getenv")
         reads |= role.kind == "index" and bool(ctx.stack)  # a target's index is its own fragment
         return Manual(_READ if reads else _WRITE, groups=(_TOGETHER,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Outcome, Together, rule
+from porter.rule import Context, Manual, Outcome, Ported, rule
 from porter_rules.availability import (
     asks_availability,
     is_call_of,
@@ -87,8 +87,8 @@ def nccl_available(
             groups=(GROUP, *ctx.guards),
         )
     if is_known_available(ctx):
-        return Together(question, (GROUP,))
-    return Together(only_with_accelerator(question, ctx), (GROUP,))
+        return Ported(question, (GROUP,))
+    return Ported(only_with_accelerator(question, ctx), (GROUP,))
 
 
 def _choice(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Outcome:
@@ -103,7 +103,7 @@ def _choice(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Outcome:
     backend = accelerator_backend(chosen, ctx)
     is_port = is_call_of(chosen, "dist_backend", ctx)
     if asks_availability(test, ctx) and (is_port or is_nccl(chosen, ctx)):
-        return Together(backend, (GROUP,))
+        return Ported(backend, (GROUP,))
     if not is_nccl(chosen, ctx):
         return None
     ported = updated.with_changes(**{branch: backend})
@@ -114,7 +114,7 @@ def _choice(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Outcome:
         # "gloo" is right without an accelerator whatever the answer is.
         asked = cst.UnaryOperation(cst.Not(), question) if negated else question
         ported = ported.with_changes(test=asked)
-    return Together(ported, (GROUP,))
+    return Ported(ported, (GROUP,))
 
 
 def _ported_question(call: cst.Call, ctx: Context) -> cst.Call | None:

@@ -6,7 +6,7 @@ import re
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Note, Outcome, Role, Together, rule
+from porter.rule import Context, Manual, Note, Outcome, Ported, Role, rule
 from porter_rules.arguments import keyword
 from porter_rules.availability import is_call_of
 from porter_rules.backend_names import (
@@ -162,7 +162,7 @@ def nccl_backend(
     if role.kind == "assign" and role.name == "NCCL":
         return _left("a name in the project's own vocabulary", "port what is made of it", ctx)
     if means_backend(original, ctx):
-        return Together(value, (GROUP,))
+        return Ported(value, (GROUP,))
     return _left(_place(role), "pass `accel.dist_backend()` where it means the backend", ctx)
 
 

@@ -1,8 +1,8 @@
 """What torch.cuda's names mean where there is no accelerator.
 
 Where torch.cuda answers on a machine without CUDA the answer is the same here; where it raises, the
-call does its job on the CPU. The one departure is `device_count`, which is 1: work can always be
-spread over at least one device, so `nprocs=device_count()` and `rank % device_count()` hold.
+call does its job on the CPU. So `device_count` is 0, as torch.cuda says: ported code writes
+`max(1, accel.device_count())` where it divides by the count or starts that many processes.
 
 One function or class a name; all of them can be traced by torch.compile, but for the clock of a
 timing Event and for mem_get_info.
@@ -50,7 +50,7 @@ def can_device_access_peer(device: Device, peer_device: Device) -> bool:
 
 
 def device_count() -> int:
-    return 1
+    return 0
 
 
 def current_device() -> int:

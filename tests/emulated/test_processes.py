@@ -28,7 +28,9 @@ def test_program(program: str, devices: int, run_emulated: Run) -> None:
     assert (child.returncode, child.stdout) == (0, "done\n"), child.stderr
 
 
-@pytest.mark.parametrize("program", ["data_parallel", "collectives", "fully_sharded"])
+@pytest.mark.parametrize(
+    "program", ["data_parallel", "collectives", "fully_sharded", "sync_batch_norm"]
+)
 def test_two_processes(program: str, run_emulated: Run) -> None:
     child = run_emulated(
         "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",

@@ -213,7 +213,7 @@ def test_a_question_for_nvidia_is_left_whole(condition: str, use: str) -> None:
     text, rewritten, manual = port(before)
     assert text == before
     assert rewritten == []
-    assert {"PTR202", "PTR211"} <= {code for code, _ in manual}
+    assert {code for code, _ in manual} == {"PTR211"}
 
 
 def test_a_guard_stays_with_what_only_cuda_has() -> None:
@@ -293,10 +293,13 @@ def test_a_branch_for_cuda_alone_is_left_with_notes(test: str) -> None:
 # ---- devices and their count ----
 
 
-def test_a_count_of_zero_is_a_question_for_a_device(run_on_cpu: Any) -> None:
+def test_a_count_counts_at_least_one_where_zero_would_fail(run_on_cpu: Any) -> None:
     before = (
         "import torch\n"
         "n = torch.cuda.device_count()\n"
+        "world_size = torch.cuda.device_count()\n"
+        "shards = torch.cuda.device_count()\n"
+        "part = 8 // shards\n"
         "local = 3 % torch.cuda.device_count()\n"
         "none = torch.cuda.device_count() == 0\n"
         "some = bool(torch.cuda.device_count())\n"
@@ -305,13 +308,17 @@ def test_a_count_of_zero_is_a_question_for_a_device(run_on_cpu: Any) -> None:
     text, _, _ = port(before)
     assert text.splitlines()[1:] == [
         "n = accel.device_count()",
-        "local = 3 % accel.device_count()",
-        "none = not accel.is_available()",
-        "some = bool(accel.is_available())",
+        "world_size = max(1, accel.device_count())",
+        "shards = max(1, accel.device_count())",
+        "part = 8 // shards",
+        "local = 3 % max(1, accel.device_count())",
+        "none = accel.device_count() == 0",
+        "some = bool(accel.device_count())",
         "several = accel.device_count() > 1",
     ]
     names = run_on_cpu(before)
-    assert (names["n"], names["local"]) == (1, 0), "one process, on the CPU"
+    assert names["n"] == 0, "what torch.cuda says without CUDA"
+    assert (names["world_size"], names["part"], names["local"]) == (1, 8, 0)
     assert (names["none"], names["some"], names["several"]) == (True, False, False)
 
 
@@ -466,3 +473,10 @@ def test_a_second_run_changes_nothing() -> None:
     twice = rewrite_source(once.output)
     assert twice.output == once.output
     assert [f for f in twice.findings if f.level is Level.REWRITTEN] == []
+
+
+def test_an_assertion_for_cuda_is_ported_and_reported() -> None:
+    result = rewrite_source(b"assert torch.cuda.is_available(), 'needs a GPU'\n")
+    finding = next(f for f in result.findings if f.code == "PTR201")
+    assert finding.level is Level.REWRITTEN
+    assert "still refuses" in finding.message

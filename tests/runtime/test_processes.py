@@ -34,7 +34,7 @@ from torch.nn.parallel import DistributedDataParallel as DDP
 import porter_runtime as accel
 
 def train(rank, world):
-    accel.set_device(rank % accel.device_count())
+    accel.set_device(rank % max(1, accel.device_count()))
     dist.init_process_group(accel.dist_backend(), rank=rank, world_size=world)
     assert dist.get_backend() == accel.dist_backend()
     torch.manual_seed(0)

@@ -8,6 +8,8 @@ signatures where training code meets them. Its results say nothing about a real 
 from __future__ import annotations
 
 # ruff: noqa: E402 - see _autoload
+import atexit
+import time
 from typing import Any
 
 
@@ -46,6 +48,13 @@ def _register() -> None:
     DefaultDeviceType.set_device_type("npu")
 
 
+def _shutdown() -> None:
+    # The thread that ran the last backward pass takes the GIL to drop its graph. Where the
+    # interpreter finalizes first, that aborts the process; so it gets its turn.
+    if npu.is_initialized():
+        time.sleep(0.02)
+
+
 def __getattr__(name: str) -> Any:
     if name in OPERATORS:
         return npu._absent.stand_in(f"torch_npu.{name}")
@@ -53,3 +62,4 @@ def __getattr__(name: str) -> Any:
 
 
 _register()
+atexit.register(_shutdown)

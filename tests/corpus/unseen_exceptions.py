@@ -1,0 +1,2 @@
+from __future__ import annotations
+def explained(kind, where, line): return False
