@@ -20,9 +20,8 @@ class FileFacts:
 
     `flags` has "owns_cuda:Name" for every class that defines a method `cuda` of its own, or whose
     base in this file does, "of_class:.x:Name" for an attribute `x` that holds one of them, and
-    "cuda_kernels" where a torch.autograd.Function asks for CUDA, "counts:name" for a variable or
-    attribute that a division or a number of processes is made with; `scripted` the functions and
-    classes that are handed to torch.jit.script by name.
+    "cuda_kernels" where a torch.autograd.Function asks for CUDA, and those of `counts`; `scripted`
+    the functions and classes that are handed to torch.jit.script by name.
     """
 
     flags: frozenset[str] = frozenset()
@@ -55,20 +54,25 @@ def file_facts(tree: ast.Module, data: bytes, scope: Scope) -> FileFacts:
             ):
                 scripted.add(last_name(node.args[0]))
     if b"device_count" in data:
-        flags.update(f"counts:{name}" for name in _counts(tree))
+        flags |= counts(tree)
     return FileFacts(frozenset(flags), frozenset(scripted - {""}))
 
 
-def _counts(tree: ast.Module) -> Iterator[str]:
-    """Yield the last names of what must not be 0: divisors, and numbers of processes."""
+def counts(tree: ast.AST) -> set[str]:
+    """Return "counts:name" for each variable that must not be 0 in a file or function.
+
+    Those are divisors, and numbers of processes.
+    """
+    found = set()
     for node in ast.walk(tree):
         match node:
-            case ast.BinOp(op=ast.Mod() | ast.FloorDiv() | ast.Div(), right=divisor):
-                yield last_name(divisor)
-            case ast.AugAssign(op=ast.Mod() | ast.FloorDiv() | ast.Div(), value=divisor):
-                yield last_name(divisor)
+            case ast.BinOp(op=ast.Mod() | ast.FloorDiv() | ast.Div(), right=value):
+                found.add(f"counts:{last_name(value)}")
+            case ast.AugAssign(op=ast.Mod() | ast.FloorDiv() | ast.Div(), value=value):
+                found.add(f"counts:{last_name(value)}")
             case ast.keyword(arg="nprocs" | "world_size", value=value):
-                yield last_name(value)
+                found.add(f"counts:{last_name(value)}")
+    return found
 
 
 def _defines(node: ast.ClassDef, name: str) -> bool:

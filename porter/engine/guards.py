@@ -62,6 +62,8 @@ def _check_text(data: bytes, change: Change, places: Sequence[tuple[int, int]]) 
     at = bisect.bisect_right(places, change.start, key=lambda place: place[0])
     if not at or change.end > places[at - 1][1]:
         raise GuardError("an edit lies outside of every site", change.code)
+    if not change.start <= change.core[0] <= change.core[1] <= change.end:
+        raise GuardError("an edit takes less than an expression", change.code)
     before, after = data[change.start : change.core[0]], data[change.core[1] : change.end]
     if before[:1] not in (b"", b"(") or after[-1:] not in (b"", b")"):
         raise GuardError("an edit takes more than an expression", change.code)
@@ -185,7 +187,15 @@ class _ExtentGuard:
         """Before Python 3.12 `ast` doesn't know where an f-string's fields are: take the whole."""
         for change in self.spliced.changes:
             if extent[0] < change.start and change.end < extent[1]:
+                self._alone(change)
                 self.seen.add(change)
+
+    def _alone(self, change: Change) -> None:
+        """Check that an edit's text is one expression by itself."""
+        try:
+            ast.parse(b"(" + change.text + b"\n)", mode="eval")
+        except (SyntaxError, ValueError) as error:
+            raise GuardError("an edit is no expression", change.code) from error
 
     def _children(self, old: ast.AST, new: ast.AST) -> None:
         for before, after in self._fields_of(old, new):

@@ -241,7 +241,7 @@ class _Finder:
             self._take(node.returns, head, Role("annotation"))
         inside = Place(
             self._scope(place.scope, node),
-            (place.flags - {"class_body", "enum"}) | function_flags(node, place, self.source),
+            function_flags(node, place, self.source),
             place.guards,
             frozen,
             (*place.path, "function"),

@@ -23,6 +23,10 @@ from porter.rule import Context, Manual, Note, Ported, Rule
 
 RuleTable = Mapping[type[cst.CSTNode], Sequence[Rule]]
 
+_VETOED = "left, since a site that it belongs with has to be ported by hand"
+_COMMENT = "left, since porting would lose a comment inside: move the comment out of the expression"
+_MODULE = cst.Module([])
+
 _TOO_DEEP = "nested too deeply to be rewritten: split the expression, then run porter again"
 
 
@@ -93,39 +97,48 @@ class _Pass(cst.CSTTransformer):
         inside: int,
     ) -> cst.CSTNode:
         """Record what a rule made of a node; `products[inside:]` are those of nodes inside it."""
-        groups: tuple[str, ...] = ()
-        remark = ""
-        if isinstance(outcome, Ported):
-            groups, remark = outcome.groups, outcome.remark
-            if self.vetoed.intersection(groups):
-                outcome = Manual("left, since a site that it belongs with has to be ported by hand")
-            else:
-                outcome = outcome.node
-        if isinstance(outcome, cst.CSTNode) and self.fragment.frozen:
-            outcome = Manual(self.fragment.frozen, groups=groups)
-        if isinstance(outcome, Manual):
-            groups = outcome.groups
-            if outcome.whole:  # one reason is enough, but what was vetoed inside stays so
-                groups += tuple(g for p in self._inside(inside, Level.MANUAL) for g in p.groups)
-                del self.products[inside:]
-            kept = original if outcome.whole else updated
-            self._add(rule, Level.MANUAL, outcome.why, original, kept, groups)
-            return kept
-        if isinstance(outcome, Note):
-            if outcome.whole:
-                del self.products[inside:]
-            kept = original if outcome.whole else updated
-            self._add(rule, Level.NOTE, outcome.why, original, kept, ())
-            return kept
-        result = _carry_parentheses(updated, outcome)
+        ported = outcome if isinstance(outcome, Ported) else None
+        if ported is None and isinstance(outcome, cst.CSTNode):
+            ported = Ported(outcome)
+        if ported is not None:
+            refusal = self._refusal(original, ported)
+            if refusal is None:
+                result = self._in_place(original, updated, ported.node)
+                self._add(rule, Level.REWRITTEN, ported.remark, original, result, ported.groups)
+                return result
+            outcome = refusal
+        assert isinstance(outcome, Manual | Note)
+        level = Level.MANUAL if isinstance(outcome, Manual) else Level.NOTE
+        groups = outcome.groups if isinstance(outcome, Manual) else ()
+        if outcome.whole:  # one reason is enough, but what was vetoed inside stays so
+            left = (p for p in self.products[inside:] if p.level is Level.MANUAL)
+            groups += tuple(group for product in left for group in product.groups)
+            del self.products[inside:]
+        kept = original if outcome.whole else updated
+        self._add(rule, level, outcome.why, original, kept, groups)
+        return kept
+
+    def _refusal(self, original: cst.CSTNode, ported: Ported) -> Manual | None:
+        """Return why a rewrite can't be had here, None if it can."""
+        if self.fragment.frozen:
+            return Manual(self.fragment.frozen, groups=ported.groups)
+        if self.vetoed.intersection(ported.groups):
+            return Manual(_VETOED)
+        if "#" in self.fragment.text:
+            before, after = (_MODULE.code_for_node(n) for n in (original, ported.node))
+            if lost_comment(before, after):
+                return Manual(_COMMENT, groups=ported.groups)
+        return None
+
+    def _in_place(
+        self, original: cst.CSTNode, updated: cst.CSTNode, node: cst.CSTNode
+    ) -> cst.CSTNode:
+        """Return the new node with the parentheses that it had, and those that it needs."""
+        result = _carry_parentheses(updated, node)
         parent, role = self.ctx.parent, self.fragment.role
         if self.force_parentheses or needs_parentheses(original, result, parent, role):
-            result = parenthesised(result)
-        self._add(rule, Level.REWRITTEN, remark, original, result, groups)
+            return parenthesised(result)
         return result
-
-    def _inside(self, start: int, level: Level) -> list[_Product]:
-        return [p for p in self.products[start:] if p.level is level]
 
     def _add(
         self,
@@ -201,8 +214,6 @@ def _rewrite(fragment: Fragment, alias: str, rules: RuleTable, vetoed: frozenset
     if not state.products:
         return _unspoken(fragment)
     outcome = _collect(fragment, root, tree, state)
-    if any(lost_comment(fragment.text[e.start : e.end], e.text) for e in outcome.edits):
-        return _left(fragment, "porting would lose a comment inside the expression: move it out")
     return outcome if outcome.sites else _unspoken(fragment)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from porter.engine.facts import is_autograd_function
+from porter.engine.facts import counts, is_autograd_function
 from porter.engine.naming import last_name, mentioned
 from porter.engine.place import Place
 from porter.engine.scope import Scope
@@ -28,11 +28,12 @@ _CUDA_ALONE = re.compile(rb"\bcuda\.(?:nvtx|cudart|profiler|nccl|_sleep)\b|\bnvt
 def function_flags(
     node: ast.FunctionDef | ast.AsyncFunctionDef, place: Place, source: Source
 ) -> frozenset[str]:
-    """Return the flags of a function's body.
+    """Return the flags of a function's body, those that hold around it included.
 
     Among them is "of_class:x:Batch" for a parameter `x: Batch` of a class that defines `cuda`.
     """
-    flags = set()
+    outer = {f for f in place.flags - {"class_body", "enum"} if not f.startswith("counts:")}
+    flags: set[str] = set()
     owners = {f.removeprefix("owns_cuda:") for f in place.flags if f.startswith("owns_cuda:")}
     if owners:
         for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
@@ -45,13 +46,15 @@ def function_flags(
     start = source.line_starts[node.lineno - 1]
     end = source.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
     body = source.data[start:end]
+    if b"device_count" in body:
+        flags |= counts(node)
     if any(word in body for word in _QUANTISED):
         flags.add("bitsandbytes")
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         if place.scope.qualified(called) in ("triton.jit", "triton.heuristics", "triton.autotune"):
             flags.add("triton")
-    return frozenset(flags)
+    return frozenset(outer | flags)
 
 
 def class_flags(node: ast.ClassDef, scope: Scope) -> frozenset[str]:

@@ -19,19 +19,20 @@ _PROCESSES = frozenset({"nprocs", "world_size"})
             "torch.cuda.set_device(rank % torch.cuda.device_count())",
             "accel.set_device(rank % max(1, accel.device_count()))",
         ),
-        ("node = rank // torch.cuda.device_count()", "node = rank // max(1, accel.device_count())"),
+        ("a = b // torch.cuda.device_count()", "a = b // max(1, accel.device_count())"),
         (
-            "share = batch / torch.cuda.device_count()",
-            "share = batch / max(1, accel.device_count())",
+            "share = n / torch.cuda.device_count()",
+            "share = n / max(1, accel.device_count())",
         ),
         (
             "mp.spawn(main, nprocs=torch.cuda.device_count())",
             "mp.spawn(main, nprocs=max(1, accel.device_count()))",
         ),
         (
-            "import torch.multiprocessing as mp\nmp.spawn(main, (1,), torch.cuda.device_count())",
-            "import torch.multiprocessing as mp\nmp.spawn(main, (1,), max(1, accel.device_count()))",
+            "from torch import multiprocessing as m\nm.spawn(f, (1,), torch.cuda.device_count())",
+            "from torch import multiprocessing as m\nm.spawn(f, (1,), max(1, accel.device_count()))",
         ),
+        ("a = b // torch.cuda.device_count()", "a = b // max(1, accel.device_count())"),
         (
             "n = torch.cuda.device_count()\nlocal = rank % n\nmp.spawn(main, nprocs=n)",
             "n = max(1, accel.device_count())\nlocal = rank % n\nmp.spawn(main, nprocs=n)",
@@ -59,6 +60,7 @@ _PROCESSES = frozenset({"nprocs", "world_size"})
     valid=[
         "if torch.cuda.device_count() == 0:\n    pass",
         "n = torch.cuda.device_count()\nif n > 1:\n    pass",
+        "def a(x):\n    x.n = torch.cuda.device_count()\ndef b(x):\n    spawn(nprocs=x.n)",
         "share = batch / max(1, torch.cuda.device_count())",
         "half = torch.cuda.device_count() // 2",
         "rank = i % torch.npu.device_count()",
@@ -72,7 +74,7 @@ def device_count(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome
     everywhere else (PTR201): what asks for it keeps its branch. But `rank % device_count()` would
     raise, and `nprocs=device_count()` would start nothing; there it becomes
     `max(1, accel.device_count())`, so that one process does the job on the CPU. So does a
-    variable that is used in this way in the same file, and one that is called `world_size`.
+    variable that is used in this way in the same function, and one that is called `world_size`.
 
     With CUDA or an NPU present the number is the same.
     """

@@ -13,7 +13,7 @@ import re
 import tokenize
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Position = tuple[int, int]
 """A line, from 1, and a column, from 0, in characters."""
@@ -29,7 +29,9 @@ ENVIRONMENT = re.compile(
     r"(?:CUDA|NCCL|CUBLAS|NVTE|TORCH_NCCL|PYTORCH_CUDA)_[A-Z0-9_]+(?:=|$)"
 )
 DEVICE = re.compile(r"cuda(?::.*)?$")
-OPTIMIZERS = re.compile(r"(?:paged_\w+|\w+_8bit|\w+_apex_fused)$")
+OPTIMIZERS = re.compile(
+    r"(?:ao_|paged_)?(?:ada\w+|lion|lamb|sgd|rmsprop)\w*_(?:4bit|8bit|32bit|apex_fused)$"
+)
 TALKING = re.compile(
     r"print|pprint|log|debug|info|warn(?:ing)?(?:_once)?|error|critical|exception|echo|write|fail|"
     r"skip\w*|rank_zero_\w+|\w*(?:Error|Exception|Warning|Exit)$"
@@ -38,6 +40,7 @@ PROSE = frozenset({"help", "description", "reason", "msg", "message", "match", "
 QUESTIONS = frozenset({"is_autocast_enabled", "get_autocast_gpu_dtype"})
 AMP = ("torch.autocast", "torch.amp.", "torch.GradScaler")
 QUANTISED = frozenset({"load_in_8bit", "load_in_4bit", "use_flash_attention_2", "tf32"})
+RANK = re.compile(r"(?:local_)?rank|gpu(?:_id)?|device_id")
 HELPERS = frozenset(
     {"is_torch_bf16_gpu_available", "is_torch_tf32_available", "is_torch_cuda_available"}
 )
@@ -55,10 +58,14 @@ class Site:
 
 @dataclass
 class Found:
-    """What a file holds: its sites, and how many more words name CUDA without being one."""
+    """What a file holds: its sites, and how many more words name CUDA without being one.
 
-    sites: list[Site] = field(default_factory=list)
-    mentions: int = 0
+    `chains` tells, for the place of a chain's last name and the chain's end, where it starts.
+    """
+
+    sites: list[Site]
+    mentions: int
+    chains: dict[tuple[Position, Position], Position]
 
 
 def count(text: str) -> Found:
@@ -67,9 +74,8 @@ def count(text: str) -> Found:
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
     walk = _Walk(text.split("\n"), _imports(tree))
-    found = Found(sorted(set(walk.sites_in(tree)), key=lambda s: (s.start, s.end)))
-    found.mentions = _mentions(text, found.sites)
-    return found
+    sites = sorted(set(walk.sites_in(tree)), key=lambda s: (s.start, s.end))
+    return Found(sites, _mentions(text, sites), walk.chains)
 
 
 def _mentions(text: str, sites: list[Site]) -> int:
@@ -109,6 +115,7 @@ class _Walk:
         self.lines = lines
         self.imports = imports
         self.parents: list[ast.AST] = []
+        self.chains: dict[tuple[Position, Position], Position] = {}
 
     def sites_in(self, node: ast.AST) -> Iterator[Site]:
         yield from self._of(node)
@@ -118,10 +125,15 @@ class _Walk:
         self.parents.pop()
 
     def _of(self, node: ast.AST) -> Iterator[Site]:
+        if isinstance(node, ast.Attribute | ast.Call):
+            named = node.func if isinstance(node, ast.Call) else node
+            if isinstance(named, ast.Attribute):
+                whole = self._site("", node)
+                self.chains[self._tail("", named).start, whole.end] = whole.start
         match node:
             case ast.Import() | ast.ImportFrom():
                 yield from self._import(node)
-            case ast.Name() | ast.Attribute():
+            case ast.Name(ctx=ast.Load()) | ast.Attribute():
                 yield from self._name(node)
             case ast.Constant(value=str() as value):
                 if not any(isinstance(p, ast.JoinedStr) for p in self.parents[-1:]):
@@ -215,15 +227,22 @@ class _Walk:
         meaning = self._means(node.func) or ""
         keywords = {k.arg: k for k in node.keywords if k.arg}
         given = len(node.args) + len(node.keywords)
+        parent = self.parents[-1]
         if meaning in ("torch.load", "torch.jit.load") and len(node.args) == 1:
             if "map_location" not in keywords and not any(k.arg is None for k in node.keywords):
                 yield self._site("load without map_location", node.func)
         if name == "pin_memory" and isinstance(node.func, ast.Attribute):
             yield self._tail("pin_memory", node.func)
-        if name == "to" and node.args and _is_int(node.args[0]):
+        if name == "to" and node.args and _is_index(node.args[0]):
+            yield self._site("integer device", node.args[0])
+        if name == "get_device" and not given and not meaning and isinstance(parent, ast.Call):
             yield self._tail("integer device", node.func)
-        if name == "get_device" and isinstance(node.func, ast.Attribute) and not given:
-            yield self._tail("integer device", node.func)
+        if name == "record_stream" and isinstance(node.func, ast.Attribute):
+            yield self._tail("record_stream", node.func)
+        if meaning == "torch.random.fork_rng" or name == "convert_sync_batchnorm":
+            yield self._tail(name, node.func)
+        if name in ("get_context", "set_start_method") and "multiprocessing" in meaning:
+            yield from (self._site("fork", a) for a in node.args if _is_string(a, "fork"))
         if meaning.startswith("torch.") and name in QUESTIONS and not given:
             yield self._site("amp", node.func)
         if meaning in ("torch.amp.GradScaler", "torch.GradScaler") and not node.args:
@@ -241,7 +260,7 @@ class _Walk:
     ) -> str | None:
         off = isinstance(value, ast.Constant) and value.value in (None, False, 0)
         literal = isinstance(value, ast.Constant | ast.List | ast.Tuple | ast.Dict)
-        if arg == "device" and _is_int(value):
+        if arg == "device" and _is_index(value):
             return "integer device"
         if off:
             return None
@@ -255,11 +274,10 @@ class _Walk:
             return "Hugging Face argument"
         if arg == "gpus" and name.endswith("Trainer"):
             return "Lightning argument"
-        if arg == "accelerator" and isinstance(value, ast.Constant) and value.value == "gpu":
+        if arg == "accelerator" and _is_string(value, "gpu"):
             return "Lightning argument"
         if arg == "device_map" and isinstance(value, ast.Dict):
-            ints = [v for v in value.values if _is_int(v)]
-            return "device_map" if ints else None
+            return "device_map" if any(map(_is_index, value.values)) else None
         return None
 
     # Places
@@ -283,8 +301,16 @@ class _Walk:
         return line or 1, len(text.encode()[: column or 0].decode(errors="ignore"))
 
 
-def _is_int(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and type(node.value) is int
+def _is_string(node: ast.expr, value: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == value
+
+
+def _is_index(node: ast.expr) -> bool:
+    """Whether this is an integer, or called like one that says which device."""
+    if isinstance(node, ast.Constant):
+        return type(node.value) is int
+    name = getattr(node, "attr", None) or getattr(node, "id", "")
+    return RANK.fullmatch(name) is not None
 
 
 def _kind_of_name(meaning: str) -> str | None:

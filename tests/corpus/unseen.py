@@ -26,12 +26,12 @@ COLUMNS = ("files", "sites", "rewritten", "manual", "note", "explained", "unseen
 WORDS = (b"cuda", b"CUDA", b"nccl", b"NCCL", b"torch", b"flash_attention", b"_8bit", b"paged_")
 
 
-def outcome(site: Site, findings: Sequence[Finding]) -> Level | None:
+def outcome(site: Site, found: Found, findings: Sequence[Finding]) -> Level | None:
     """Return what porter said about a site, None where it said nothing.
 
     A name that is imported from torch.cuda is spoken of at its import: the use needs no edit.
     """
-    spoken = [f for f in findings if _touches(f, site)]
+    spoken = [f for f in findings if _touches(f, site, found)]
     if not spoken and site.bound_at is not None:
         line, column = site.bound_at
         spoken = [f for f in findings if (f.line, f.column - 1) == (line, column)]
@@ -39,9 +39,15 @@ def outcome(site: Site, findings: Sequence[Finding]) -> Level | None:
     return next((level for level in order if level in {f.level for f in spoken}), None)
 
 
-def _touches(finding: Finding, site: Site) -> bool:
+def _touches(finding: Finding, site: Site, found: Found) -> bool:
+    """Whether a finding is about the site's text.
+
+    A finding about a chain points at its last name; what is left is left from the chain's start.
+    """
     start = (finding.line, finding.column - 1)
     end = (finding.end_line, finding.end_column - 1)
+    if finding.level is Level.MANUAL:
+        start = found.chains.get((start, end), start)
     return start < site.end and site.start < end
 
 
@@ -60,7 +66,7 @@ def count_folder(folder: Path) -> tuple[Counter[str], Counter[tuple[str, str]], 
         result = rewrite_source(data)
         try:
             text = data.decode("utf-8-sig")
-            found: Found = count(text)
+            found = count(text)
         except (SyntaxError, ValueError):
             continue  # what can't be parsed is an error of the file, and reported as one
         lines = text.split("\n")
@@ -68,11 +74,11 @@ def count_folder(folder: Path) -> tuple[Counter[str], Counter[tuple[str, str]], 
         counts["mentions"] += found.mentions
         for site in found.sites:
             counts["sites"] += 1
-            level = None if result.failed else outcome(site, result.findings)
+            level = None if result.failed else outcome(site, found, result.findings)
             line = lines[site.start[0] - 1].strip()
             where = f"{path.relative_to(folder)}:{site.start[0]}"
             key = level.value if level is not None else "unseen"
-            if level is None and explained(site.kind, where, line):
+            if level is None and explained(site.kind, line):
                 key = "explained"
             counts[key] += 1
             kinds[site.kind, key] += 1

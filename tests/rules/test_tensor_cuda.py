@@ -182,7 +182,7 @@ def test_a_comment_that_would_be_lost_leaves_the_expression() -> None:
     before = "import torch\ny = (x  # in\n     .record_stream(torch.cuda.current_stream()))\n"
     text, _, manual = port(before)
     assert text == before
-    assert manual == [("PTR001", 2)]
+    assert manual == [("PTR209", 2)]
 
 
 def test_quantised_layers_are_left() -> None:

@@ -30,7 +30,7 @@ def test_an_mlp_trains_through_the_shim() -> None:
         optimizer.zero_grad()
         with accel.autocast():
             loss = F.cross_entropy(model(inputs), targets)
-        scaler.scale(loss).backward()
+        scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
         scaler.step(optimizer)
         scaler.update()
         losses.append(loss.item())
@@ -44,10 +44,10 @@ def test_an_mlp_trains_through_the_shim() -> None:
 
 
 def test_streams_events_and_states_are_the_npus() -> None:
-    stream = accel.Stream()
+    stream = accel.Stream()  # type: ignore[no-untyped-call]
     with accel.stream(stream):
         assert accel.current_stream() == stream
-    event = accel.Event(enable_timing=True)
+    event = accel.Event(enable_timing=True)  # type: ignore[no-untyped-call]
     event.record()
     state = accel.get_rng_state()
     first = torch.randn(3, device=accel.device_type)

@@ -18,9 +18,10 @@ torch.manual_seed(0)
 reference = nn.Sequential(
     nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(64, 1)
 )
-model = DistributedDataParallel(
-    nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(reference)).to("npu"), device_ids=[rank]
+synchronized = nn.SyncBatchNorm.convert_sync_batchnorm(  # type: ignore[no-untyped-call]
+    copy.deepcopy(reference)
 )
+model = DistributedDataParallel(synchronized.to("npu"), device_ids=[rank])
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 reference_optimizer = torch.optim.SGD(reference.parameters(), lr=0.1)
 before = [parameter.detach().clone() for parameter in reference.parameters()]
@@ -34,12 +35,13 @@ for step in range(5):
     reference(inputs).tanh().mean().backward()
     reference_optimizer.step()
 
-for old, cpu, ours in zip(before, reference.parameters(), model.parameters(), strict=True):
-    assert ours.device.type == "npu"
-    assert torch.allclose(cpu, ours.cpu(), atol=1e-6, rtol=0)
+for old, cpu, parameter in zip(before, reference.parameters(), model.parameters(), strict=True):
+    assert parameter.device.type == "npu"
+    assert torch.allclose(cpu, parameter.cpu(), atol=1e-6, rtol=0)
     if old.dim() > 1:
-        assert not torch.equal(old, ours.detach().cpu())
-for cpu, ours in zip(reference.buffers(), model.module.buffers(), strict=True):
-    assert torch.allclose(cpu, ours.cpu(), atol=1e-6, rtol=1e-6)
+        assert not torch.equal(old, parameter.detach().cpu())
+for name, buffer in reference.named_buffers():
+    ours = synchronized.get_buffer(name)
+    assert torch.allclose(buffer, ours.cpu(), atol=1e-6, rtol=1e-6), name
 dist.destroy_process_group()
 print("done")
