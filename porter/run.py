@@ -130,7 +130,7 @@ def _rewritten(
     from porter import engine
 
     # Whatever the engine imports and sets up, workers are to inherit.
-    engine.rewrite_source(b"", path="", options=options)
+    engine.rewrite_source(b"", options=options)
     if jobs is None:
         jobs = cpu_count() if scanned.size >= _ENOUGH_FOR_WORKERS else 1
 
@@ -150,7 +150,7 @@ def _rewrite(
 ) -> _Rewritten:
     try:
         data = file.path.read_bytes()
-        rewrite = engine(data, path=str(file.path), options=options)
+        rewrite = engine(data, options=options)
     except OSError as problem:
         return _Rewritten((_unreadable(problem),))
     except Exception as problem:  # a fault of porter's own must not cost the other files

@@ -11,10 +11,8 @@ from porter.model import Options, Rewrite
 __all__ = ["may_have_sites", "rewrite_source"]
 
 
-def rewrite_source(
-    data: bytes, *, path: str = "<string>", options: Options | None = None
-) -> Rewrite:
+def rewrite_source(data: bytes, *, options: Options | None = None) -> Rewrite:
     """Port the bytes of one Python file (see `porter.engine.pipeline.rewrite_source`)."""
     from porter.engine import pipeline  # libcst, which a file without a site has no need of
 
-    return pipeline.rewrite_source(data, path=path, options=options)
+    return pipeline.rewrite_source(data, options=options)

@@ -37,11 +37,12 @@ class Inserter:
         self.alias = alias
         self._text = shim.statement(alias).encode()
         self._for_top: list[Located] = []
+        self._served_at_top: set[ast.AST | None] = set()
         self._changes: dict[tuple[int, int], Change] = {}
 
     def changes(self, users: Sequence[Located]) -> list[Change]:
         """Return the insertions that make the alias known to all the fragments that use it."""
-        for user in users:
+        for user in sorted(users, key=lambda u: u.fragment.start):
             if not self._knows_shim(user.place.scope):
                 self._serve(user)
         if self._for_top:
@@ -67,7 +68,15 @@ class Inserter:
         else:
             behind = [s for s in statements if not _only_for_types(parents[s])]
         function = _innermost_function(user.place.scope)
-        if behind:
+        owner = scope.node if scope is not None else None
+        if owner in self._served_at_top:
+            return
+        early = any(self._end(s) > user.fragment.start for s in behind)
+        if early and isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef):
+            # An import makes the name local to the whole function, so it has to come first.
+            self._served_at_top.add(owner)
+            self._insert_before(behind_docstring(owner.body))
+        elif behind:
             for statement in behind:
                 self._insert_behind(statement)
         elif not statements and function is not None and self._torch_is_late():

@@ -81,14 +81,11 @@ def _engine(options: Options) -> Engine:
     return Engine(options)
 
 
-def rewrite_source(
-    data: bytes, *, path: str = "<string>", options: Options | None = None
-) -> Rewrite:
+def rewrite_source(data: bytes, *, options: Options | None = None) -> Rewrite:
     """Port the bytes of one Python file.
 
     Args:
         data: the file's bytes, in whatever encoding its cookie or BOM declares.
-        path: its name, for nothing but the reader of a traceback.
         options: rules to run, and how the shim is imported.
 
     Returns:

@@ -8,8 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+FILE_WORDS = (
+    *(b"cuda", b"CUDA", b"nccl", b"NCCL", b"nvidia-smi", b"pin_memory", b"out of memory"),
+    *(b"DataParallel", b"device_ids", b"device_map", b"load_in_", b"flash_attention_"),
+)
+"""A file, or a line, with one of these may hold a site."""
+
+LIBRARY_WORDS = (
+    (
+        (b"torch",),
+        (
+            *(b"torch as ", b"torch.load", b"torch.compile", b"_autocast_", b"GradScaler"),
+            *(b"convert_sync_batchnorm", b"get_device()", b"fork_rng", b"cpp_extension"),
+        ),
+    ),
+    (
+        (b"transformers", b"Arguments(", b"Config("),
+        (b"tf32", b"_8bit", b"paged_", b"apex_fused", b"is_torch_bf16"),
+    ),
+    ((b"ightning",), (b"accelerator=", b"gpus=")),
+)
+"""A file with one of the first, which name a library, and one of the second may hold a site.
+
+Each word costs a search through all files that hold no other, so one that never stands alone in
+practice, or has nothing to be ported where it does, is a LINE_WORD.
+"""
+
+LINE_WORDS = (
+    *(word for _, words in LIBRARY_WORDS for word in words),
+    *(b"rank)", b"rank,", b"gpu)", b"gpu,", b"gpu_id", b"device_id", b"get_rank()"),
+    *(b".to(0", b".to(1", b"device=0", b"device=1", b"device=i)", b"device=i,", b"torch.device(0"),
+    *(b".load(", b".compile(", b"LOCAL_RANK", b"output_device"),
+    *(b"parallel.data_parallel", b"import data_parallel", b"triton.jit"),
+    *(b"cudnn", b"channels_last", b'"fork"', b"'fork'", b"CUBLAS_", b"NVTE_"),
+    *(b"record_stream", b"multi_processor_count", b"warp_size", b".major", b".minor"),
+)
+"""A line with one of these may hold a site, in a file that has another reason to be looked at."""
+
 PACKAGES = frozenset(
-    """
+    b"""
     MinkowskiEngine amp_C apex apex_C auto_gptq awq bitsandbytes causal_conv1d cudf cugraph cuml
     cupy cupyx cutlass deep_ep deep_gemm deepspeed diff_gaussian_rasterization eetq
     emerging_optimizers exllamav2 fla flash_attn flash_attn_interface flashinfer gptqmodel
@@ -21,26 +58,6 @@ PACKAGES = frozenset(
 )
 """A file, or a line, that imports one of these may hold a site."""
 
-LINE_WORDS = (
-    *(b"rank)", b"rank,", b"gpu)", b"gpu,", b"gpu_id", b"device_id", b"get_rank()", b"LOCAL_RANK"),
-    *(b".to(0", b".to(1", b"device=0", b"device=1", b"device=i)", b"device=i,", b"torch.device(0"),
-    *(b"get_device()", b"torch.jit.load"),
-    *(b"output_device", b"parallel.data_parallel", b"import data_parallel"),
-    *(b"cudnn", b"channels_last", b'"fork"', b"'fork'", b"CUBLAS_", b"NVTE_"),
-    *(b"record_stream", b"multi_processor_count", b"warp_size", b".major", b".minor"),
-)
-"""A line with one of these may hold a site, in a file that has another reason to be looked at."""
-
-FILE_WORDS = (
-    *(b"cuda", b"CUDA", b"nccl", b"NCCL"),
-    *(b"pin_memory", b"out of memory", b"torch.load", b"torch.compile", b"nvidia-smi"),
-    *(b"device_map", b"load_in_", b"flash_attention_", b"tf32", b"_8bit", b"paged_", b"apex_fused"),
-    *(b"is_torch_bf16", b"accelerator=", b"gpus=", b"triton.jit", b"cpp_extension"),
-    *(b"device_ids", b"DataParallel", b"convert_sync_batchnorm"),
-    *(b"GradScaler", b"_autocast_", b"fork_rng"),
-)
-"""A file, or a line, with one of these may hold a site."""
-
 
 def package_imports(data: bytes) -> Iterator[int]:
     """Yield where the text imports one of PACKAGES; 30 times faster than to look for each name."""
@@ -48,7 +65,7 @@ def package_imports(data: bytes) -> Iterator[int]:
     while at >= 0:
         start = data.rfind(b"\n", 0, at) + 1
         words = data[start : at + 60].split(None, 2)
-        if len(words) > 1 and words[1].partition(b".")[0].decode("latin-1") in PACKAGES:
+        if len(words) > 1 and words[1].partition(b".")[0] in PACKAGES:
             yield start
         at = data.find(b"import ", at + 7)
 
@@ -58,7 +75,7 @@ ATTRIBUTES = frozenset(
     cuda is_cuda NCCL CUDA cudnn
     record_stream multi_processor_count warp_size major minor
     to get_device device pin_memory load compile jit channels_last channels_last_3d
-    get_context set_start_method
+    get_context set_start_method has_cuda _C
     CUDAExtension load_inline
     is_torch_bf16_gpu_available is_torch_bf16_available is_torch_tf32_available
     is_torch_cuda_available
@@ -72,7 +89,7 @@ ATTRIBUTES = frozenset(
 
 KEYWORDS = frozenset(
     """
-    use_cuda no_cuda
+    use_cuda no_cuda multiprocessing_context sort_by
     device pin_memory pin_memory_device device_map accelerator gpus tf32
     device_ids output_device device_id
     load_in_8bit load_in_4bit use_flash_attention_2 CUDA_VISIBLE_DEVICES
@@ -99,6 +116,7 @@ PHRASES = ("torch.cuda", "out of memory", "cuda error", "nvidia-smi")
 
 NAMESPACES = (
     "torch.cuda",
+    "torch._C",
     "torch.backends.cuda",
     "torch.backends.cudnn",
     "torch.amp.GradScaler",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.availability_choice import choice, chosen_device, has_index, use_of_chosen
 from porter_rules.device_arguments import Use
-from porter_rules.device_roles import ported, use_of
+from porter_rules.device_constructor import is_constructor
+from porter_rules.device_roles import ported
 from porter_rules.device_strings import DeviceString, device_string
-from porter_rules.nodes import is_runtime, string_value
+
+_UNKNOWN = (
+    '"cuda" is chosen by torch.cuda.is_available() for something of which it is not known '
+    "whether it is a device; write accel.device_type if accel.is_available() where it is"
+)
 
 
 @rule(
@@ -99,73 +103,21 @@ def availability_ternary(original: cst.IfExp, updated: cst.IfExp, ctx: Context) 
     Not rewritten: a choice between "cuda" and something that is no device, of which it isn't
     known what it is for. Test and string are left together.
     """
-    available = _asks_for_cuda(original.test, ctx)
-    if available is None:
+    found = choice(original, updated, ctx)
+    if found is None or ctx.within("npu_aware"):
         return None
-    chosen, fallback = original.body, original.orelse
-    result = updated.body
-    if not available:
-        chosen, fallback, result = fallback, chosen, updated.orelse
-    if _use_of_branch(chosen, original, ctx) is Use.UNKNOWN:
-        return Manual(
-            '"cuda" is chosen by torch.cuda.is_available() for something of which it is not known '
-            "whether it is a device; write accel.device_type if accel.is_available() where it is",
-            groups=ctx.guards,
-        )
-    plain = device_string(chosen, ctx)
-    if plain is not None and string_value(fallback) != "cpu":
+    use = use_of_chosen(found, original, ctx)
+    if use is Use.UNKNOWN and device_string(found.chosen, ctx) == DeviceString():
+        return Manual(_UNKNOWN, groups=ctx.guards)
+    device = chosen_device(found, use, ctx)
+    if device is None or (has_index(device, ctx) and _is_only_argument_of_constructor(ctx)):
         return None
-    if plain is None and not (_is_torch_device(chosen, ctx) and _is_cpu_device(fallback, ctx)):
-        return None
-    if not _ported_without_calls(result, ctx):
-        return None
-    return ported(result, ctx.role(original), ctx)
+    return ported(device, ctx.role(original), ctx)
 
 
-def _use_of_branch(branch: cst.BaseExpression, whole: cst.IfExp, ctx: Context) -> Use:
-    """Return what a branch of the choice is for, where it is plain "cuda"."""
-    if device_string(branch, ctx) != DeviceString():
-        return Use.ELSEWHERE
-    return use_of(branch, replace(ctx, stack=[*ctx.stack, whole]))
-
-
-def _asks_for_cuda(test: cst.BaseExpression, ctx: Context) -> bool | None:
-    """Return True for `torch.cuda.is_available()`, False for its negation, None for the rest."""
-    match test:
-        case cst.UnaryOperation(operator=cst.Not(), expression=cst.Call() as inner):
-            return None if _asks_for_cuda(inner, ctx) is None else False
-        case cst.Call(args=[]) if ctx.qualified(test.func) == "torch.cuda.is_available":
-            return True
-    return None
-
-
-def _is_torch_device(node: cst.BaseExpression, ctx: Context) -> bool:
-    return isinstance(node, cst.Call) and ctx.qualified(node.func) == "torch.device"
-
-
-def _is_cpu_device(node: cst.BaseExpression, ctx: Context) -> bool:
-    return (
-        isinstance(node, cst.Call)
-        and _is_torch_device(node, ctx)
-        and len(node.args) == 1
-        and string_value(node.args[0].value) == "cpu"
-    )
-
-
-def _ported_without_calls(node: cst.BaseExpression, ctx: Context) -> bool:
-    """Whether the branch was ported, and may be evaluated where there is no accelerator.
-
-    An index that is computed might fail there: it was never asked for on a CPU.
-    """
-    match node:
-        case cst.Call(args=[cst.Arg(value=inner)]) if not is_runtime(node.func, ctx):
-            return _ported_without_calls(inner, ctx)  # str(...), torch.device(...)
-        case cst.Call(args=[cst.Arg(value=index)]):
-            return _is_plain(index) or is_runtime(index, ctx)
-    return is_runtime(node, ctx)
-
-
-def _is_plain(node: cst.BaseExpression) -> bool:
-    while isinstance(node, cst.Attribute):
-        node = node.value
-    return isinstance(node, cst.Name | cst.Integer)
+def _is_only_argument_of_constructor(ctx: Context) -> bool:
+    """Whether torch.device(...) is around the choice, which PTR301 replaces as well."""
+    if not isinstance(ctx.parent, cst.Arg):
+        return False
+    call = ctx.stack[-2]
+    return isinstance(call, cst.Call) and is_constructor(call, ctx) and len(call.args) == 1

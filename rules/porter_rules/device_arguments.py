@@ -83,13 +83,15 @@ _POSITIONS = {
 _MIXED_PRECISION = ("autocast", "GradScaler", "custom_fwd", "custom_bwd", ".amp.")
 
 
-def has_own_rule(role: Role) -> bool:
-    """Whether a string that is handed straight to such a call is another rule's."""
-    if role.kind == "keyword" and role.name in ("device_map", "pin_memory_device"):
-        return True
+def has_own_rule(role: Role, *, direct: bool) -> bool:
+    """Whether a string in such a role is another rule's; `direct` if no choice is around it."""
+    if role.name == "device_map":
+        return role.kind in ("keyword", "assign", "default", "value", "return")
     if role.kind not in ("keyword", "argument"):
         return False
-    return role.callee == "torch.device" or any(word in role.callee for word in _MIXED_PRECISION)
+    if any(word in role.callee for word in _MIXED_PRECISION):
+        return True
+    return direct and (role.name == "pin_memory_device" or role.callee == "torch.device")
 
 
 def above(ctx: Context, *types: type[cst.CSTNode]) -> tuple[cst.CSTNode, Context]:

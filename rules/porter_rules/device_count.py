@@ -29,8 +29,8 @@ _PROCESSES = frozenset({"nprocs", "world_size"})
             "mp.spawn(main, nprocs=max(1, accel.device_count()))",
         ),
         (
-            "from torch import multiprocessing as m\nm.spawn(f, (1,), torch.cuda.device_count())",
-            "from torch import multiprocessing as m\nm.spawn(f, (1,), max(1, accel.device_count()))",
+            "from torch import multiprocessing as m\nm.spawn(f, a, torch.cuda.device_count())",
+            "from torch import multiprocessing as m\nm.spawn(f, a, max(1, accel.device_count()))",
         ),
         ("a = b // torch.cuda.device_count()", "a = b // max(1, accel.device_count())"),
         (

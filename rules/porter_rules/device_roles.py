@@ -26,11 +26,12 @@ _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp)
 
 def use_of(node: cst.CSTNode, ctx: Context) -> Use:
     """Return what a device string is for where it stands."""
+    if has_own_rule(ctx.role(node), direct=isinstance(ctx.parent, cst.Arg)):
+        return Use.ELSEWHERE
     use = _use(node, ctx)
     if use is not Use.FOREIGN and _stands_beside_device(node, ctx):
         return Use.DEVICE if use is Use.DEVICE else Use.TEXT
-    direct = isinstance(ctx.parent, cst.Arg)
-    return Use.ELSEWHERE if direct and has_own_rule(ctx.role(node)) else use
+    return use
 
 
 def ported(node: cst.CSTNode, role: Role, ctx: Context) -> Outcome:
@@ -186,7 +187,7 @@ def _listed_argument(role: Role, ctx: Context) -> Use:
 
 def _value(role: Role, ctx: Context) -> Use:
     outer = role.outer
-    if outer is None or outer.name == "device_map":
+    if outer is None or has_own_rule(outer, direct=True):
         return Use.ELSEWHERE
     if names_device(role.name) or is_map_location(outer):
         return Use.TEXT

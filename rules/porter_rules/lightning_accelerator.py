@@ -19,6 +19,7 @@ _TAKERS = frozenset({"Trainer", "Fabric", "LightningLite", "from_argparse_args",
         'import pytorch_lightning as pl\nt = pl.Trainer(gpus=2, accelerator="ddp")\n',
         "import pytorch_lightning as pl\nt = pl.Trainer(gpus=args.gpus)\n",
         'from lightning import Fabric\nf = Fabric(accelerator="cuda")\n',
+        "import pytorch_lightning as pl\n"
         't = pl.Trainer(accelerator="gpu" if args.gpu else "cpu")\n',
     ],
     notes=[

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Outcome, rule
+from porter.rule import Context, Outcome, rule
+from porter_rules.availability_choice import choice, chosen_device, has_index
+from porter_rules.device_arguments import Use
+from porter_rules.device_constructor import is_constructor, resolved
 from porter_rules.device_roles import ported
 from porter_rules.device_strings import device_string
 from porter_rules.leaving import NPU_HANDLED
-from porter_rules.nodes import is_runtime
 
 
 @rule(
@@ -71,39 +73,21 @@ def torch_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome
     Not rewritten: starred arguments, of which it isn't known whether they hold an index. Write
     `accel.torch_device(index)` there.
     """
-    if ctx.qualified(original.func) != "torch.device" or not original.args:
+    if not is_constructor(original, ctx) or not original.args:
         return None
     if ctx.within("npu_aware"):
         return NPU_HANDLED if device_string(original.args[0].value, ctx) else None
-    named = {a.keyword.value: a for a in updated.args if a.keyword is not None}
-    kind = named.get("type", named.get("device", updated.args[0]))
-    index = named.get("index", updated.args[1] if len(updated.args) > 1 else None)
-    role = ctx.role(original)
-    if _is_indexed_device(kind.value, ctx) and len(updated.args) == 1:
-        return ported(kind.value, role, ctx)  # the choice in it became a torch.device
-    found = device_string(kind.value, ctx)
-    if found is None:
-        return None
-    if any(a.star for a in updated.args) or len(updated.args) > 2:
-        return Manual(
-            "torch.device with starred arguments: whether they hold an index is not known; "
-            "write accel.torch_device(index)"
-        )
-    if index is None and found.index is None:
-        args = [kind.with_changes(value=found.as_device(ctx))]
-        return ported(updated.with_changes(args=args), role, ctx)
-    if index is None:
-        only = kind.with_changes(value=found.index)
-    else:
-        only = index.with_changes(comma=updated.args[-1].comma)
-    arg = only.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
-    return ported(updated.with_changes(func=ctx.runtime("torch_device"), args=[arg]), role, ctx)
+    device = _chosen(original, updated, ctx) or resolved(updated, ctx)
+    if isinstance(device, cst.BaseExpression):
+        return ported(device, ctx.role(original), ctx)
+    return device
 
 
-def _is_indexed_device(node: cst.BaseExpression, ctx: Context) -> bool:
-    return (
-        isinstance(node, cst.Call)
-        and isinstance(node.func, cst.Attribute)
-        and node.func.attr.value == "torch_device"
-        and is_runtime(node, ctx)
-    )
+def _chosen(original: cst.Call, updated: cst.Call, ctx: Context) -> cst.BaseExpression | None:
+    """Return the port of `torch.device(f"cuda:{i}" if torch.cuda.is_available() else "cpu")`."""
+    match original.args, updated.args:
+        case [cst.Arg(value=cst.IfExp() as old, star="")], [cst.Arg(value=cst.IfExp() as new)]:
+            found = choice(old, new, ctx)
+            device = chosen_device(found, Use.DEVICE, ctx) if found is not None else None
+            return device if device is not None and has_index(device, ctx) else None
+    return None

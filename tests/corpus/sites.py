@@ -25,9 +25,7 @@ PACKAGES = frozenset(
     sageattention tensorrt tensorrt_llm torchao transformer_engine triton vllm xformers
     """.split()
 )
-ENVIRONMENT = re.compile(
-    r"(?:CUDA|NCCL|CUBLAS|NVTE|TORCH_NCCL|PYTORCH_CUDA)_[A-Z0-9_]+(?:=|$)"
-)
+ENVIRONMENT = re.compile(r"(?:CUDA|NCCL|CUBLAS|NVTE|TORCH_NCCL|PYTORCH_CUDA)_[A-Z0-9_]+(?:=|$)")
 DEVICE = re.compile(r"cuda(?::.*)?$")
 OPTIMIZERS = re.compile(
     r"(?:ao_|paged_)?(?:ada\w+|lion|lamb|sgd|rmsprop)\w*_(?:4bit|8bit|32bit|apex_fused)$"
@@ -255,9 +253,7 @@ class _Walk:
             if kind is not None:
                 yield self._site(kind, keyword)
 
-    def _kind_of_keyword(
-        self, arg: str, value: ast.expr, name: str, meaning: str
-    ) -> str | None:
+    def _kind_of_keyword(self, arg: str, value: ast.expr, name: str, meaning: str) -> str | None:
         off = isinstance(value, ast.Constant) and value.value in (None, False, 0)
         literal = isinstance(value, ast.Constant | ast.List | ast.Tuple | ast.Dict)
         if arg == "device" and _is_index(value):

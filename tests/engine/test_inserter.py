@@ -224,3 +224,15 @@ def test_torch_imported_under_a_condition_and_used_in_a_function() -> None:
         "    import torch\n", f"    import torch\n    {ACCEL}\n"
     )
     assert rewrite_source(before.encode()).output.decode() == after
+
+
+def test_a_use_before_the_functions_own_import_of_torch() -> None:
+    before = (
+        "def f(x):\n    '''Doc.'''\n    x.cuda()\n    torch.cuda.init()\n    import torch\n"
+        "    torch.cuda.init()\n"
+    )
+    after = (
+        f"def f(x):\n    '''Doc.'''\n    {ACCEL}\n    x.to(accel.device_type)\n    accel.init()\n"
+        "    import torch\n    accel.init()\n"
+    )
+    assert rewrite_source(before.encode()).output.decode() == after

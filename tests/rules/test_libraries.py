@@ -22,7 +22,7 @@ def port(text: str) -> tuple[str, Found]:
 
 
 def test_every_package_of_the_tables_makes_a_file_worth_a_look() -> None:
-    assert {*CUDA_ONLY, *PORTABLE, "torch_npu"} == triggers.PACKAGES
+    assert {*CUDA_ONLY, *PORTABLE, "torch_npu"} == {p.decode() for p in triggers.PACKAGES}
 
 
 @pytest.mark.parametrize("package", sorted(CUDA_ONLY))

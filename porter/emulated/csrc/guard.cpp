@@ -51,7 +51,9 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
 
   c10::Stream getStream(c10::Device device) const override {
-    return c10::Stream(c10::Stream::UNSAFE, resolve(device), current_streams.at(resolve(device).index()));
+    const auto resolved = resolve(device);
+    return c10::Stream(
+        c10::Stream::UNSAFE, resolved, current_streams.at(resolved.index()));
   }
 
   c10::Stream getDefaultStream(c10::Device device) const override {

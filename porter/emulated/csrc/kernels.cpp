@@ -85,8 +85,9 @@ const at::Tensor& resize_(
 
 void record_stream(at::Tensor& self, c10::Stream stream) {
   TORCH_CHECK(
-      stream.device_type() == kDevice, "record_stream: expected a stream of the device of the tensor (",
-      self.device(), "), not of ", stream.device());
+      stream.device_type() == kDevice,
+      "record_stream: expected a stream of the device of the tensor (", self.device(),
+      "), not of ", stream.device());
 }
 
 // Core torch would make new Parameters in Module.to(): CPU and PrivateUse1 tensors aren't
@@ -144,7 +145,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_has_compatible_shallow_copy_type", &has_compatible_shallow_copy_type);
   m.impl("convolution_overrideable", &convolution_overrideable);
   m.impl("convolution_backward_overrideable", &convolution_backward_overrideable);
-  // `convolution` picks the overrideable form for devices that it doesn't know; the CPU knows better.
+  // `convolution` picks the overrideable form for devices that it doesn't know.
   for (const char* op : {"_convolution", "convolution", "convolution_backward"}) {
     m.impl(op, torch::CppFunction::makeFromBoxedFunction<&fallback>());
   }

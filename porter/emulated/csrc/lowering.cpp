@@ -13,6 +13,10 @@ c10::Storage host_storage(const c10::Storage& device, c10::DataPtr data) {
       c10::GetCPUAllocator(), /*resizable=*/true);
 }
 
+c10::intrusive_ptr<c10::StorageImpl> owned(const c10::Storage& storage) {
+  return c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(storage.unsafeGetStorageImpl());
+}
+
 at::Tensor tensor_over(const c10::Storage& storage, c10::DispatchKey key, const at::Tensor& like) {
   auto tensor = at::detail::make_tensor<c10::TensorImpl>(
       c10::Storage(storage), c10::DispatchKeySet(key), like.dtype());
@@ -42,7 +46,8 @@ at::Tensor cpu_view(const at::Tensor& tensor) {
   demand_dense(tensor, "cpu_view");
   auto* owner = new c10::Storage(tensor.storage());
   c10::DataPtr data(
-      owner->mutable_data(), owner, [](void* context) { delete static_cast<c10::Storage*>(context); },
+      owner->mutable_data(), owner,
+      [](void* context) { delete static_cast<c10::Storage*>(context); },
       c10::Device(c10::DeviceType::CPU));
   return tensor_over(host_storage(*owner, std::move(data)), c10::DispatchKey::CPU, tensor);
 }
@@ -103,7 +108,7 @@ void Lowering::write_back() {
   for (auto& memory : memories_) {
     if (memory.cpu.data() != memory.device.data() ||
         memory.cpu.nbytes() != memory.device.nbytes()) {
-      auto cpu = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(memory.cpu.unsafeGetStorageImpl());
+      auto cpu = owned(memory.cpu);
       memory.device.set_data_ptr_noswap(adopt(cpu, index_));
       memory.device.set_nbytes(cpu->nbytes());
     }
@@ -136,7 +141,7 @@ c10::Storage Lowering::raise(const c10::Storage& cpu) {
       return memory.device;
     }
   }
-  auto owner = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(cpu.unsafeGetStorageImpl());
+  auto owner = owned(cpu);
   c10::Storage device(c10::make_intrusive<c10::StorageImpl>(
       c10::StorageImpl::use_byte_size_t(), cpu.nbytes(), adopt(std::move(owner), index_),
       device_allocator(), /*resizable=*/true));

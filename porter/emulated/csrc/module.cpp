@@ -16,13 +16,17 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("is_strict", &emulated::is_strict);
   m.def("device_count", [] { return int{emulated::device_count()}; });
   m.def("current_device", [] { return int{emulated::current_device()}; });
-  m.def("set_device", [](int index) { emulated::set_current_device(static_cast<c10::DeviceIndex>(index)); });
+  m.def("set_device", [](int index) {
+    emulated::set_current_device(static_cast<c10::DeviceIndex>(index));
+  });
   m.def("default_generator", [](int index) {
     return emulated::default_generator(static_cast<c10::DeviceIndex>(index));
   });
   m.def("elapsed_ms", &emulated::elapsed_ms);
   m.def("total_memory", &emulated::total_memory);
-  m.def("memory_limit", [](int index) { return emulated::memory_limit(static_cast<c10::DeviceIndex>(index)); });
+  m.def("memory_limit", [](int index) {
+    return emulated::memory_limit(static_cast<c10::DeviceIndex>(index));
+  });
   m.def("set_memory_limit", [](int index, size_t bytes) {
     emulated::set_memory_limit(static_cast<c10::DeviceIndex>(index), bytes);
   });

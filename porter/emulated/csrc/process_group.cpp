@@ -1,12 +1,8 @@
 #include "process_group.h"
 
 #include "lowering.h"
+#include "work.h"
 
-#include <ATen/core/ivalue.h>
-#include <torch/csrc/distributed/c10d/reducer_timer.hpp>
-
-#include <atomic>
-#include <mutex>
 #include <utility>
 
 namespace emulated {
@@ -14,11 +10,9 @@ namespace {
 
 using at::Tensor;
 using c10d::Backend;
-using c10d::Work;
 using Tensors = std::vector<Tensor>;
 using TensorLists = std::vector<Tensors>;
-using WorkPtr = c10::intrusive_ptr<Work>;
-using FuturePtr = c10::intrusive_ptr<c10::ivalue::Future>;
+using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
 constexpr const char* kName = "hccl";
 
@@ -71,99 +65,6 @@ Tensors flat(const TensorLists& lists) {
   return all;
 }
 
-// gloo's work, with the device's tensors in place of the CPU's views of them; no work at all when
-// it is done already.
-class DeviceWork final : public Work {
- public:
-  DeviceWork(WorkPtr gloo, c10d::OpType type, Tensors outputs)
-      : Work(-1, type), gloo_(std::move(gloo)), done_(!gloo_), outputs_(std::move(outputs)) {
-    std::vector<c10::Device> devices;
-    if (!outputs_.empty()) {
-      devices.push_back(outputs_.front().device());
-    }
-    future_ = c10::make_intrusive<c10::ivalue::Future>(
-        c10::ListType::create(c10::TensorType::get()), std::move(devices));
-    if (done_) {
-      future_->markCompleted(c10::IValue(outputs_));
-    } else {
-      complete_with_gloo();
-    }
-  }
-
-  bool isCompleted() override {
-    return done_ || gloo_->isCompleted();
-  }
-
-  bool isSuccess() const override {
-    return done_ || gloo_->isSuccess();
-  }
-
-  std::exception_ptr exception() const override {
-    return done_ ? nullptr : gloo_->exception();
-  }
-
-  int sourceRank() const override {
-    return gloo_->sourceRank();
-  }
-
-  Tensors result() override {
-    return outputs_;
-  }
-
-  void synchronize() override {
-    wait(kNoTimeout);
-  }
-
-  bool wait(std::chrono::milliseconds timeout) override {
-    const std::lock_guard<std::mutex> lock(waiting_);
-    if (!done_) {
-      done_ = gloo_->wait(timeout);
-    }
-    return done_;
-  }
-
-  void blockCurrentStream() override {
-    wait(kNoTimeout);
-  }
-
-  void abort() override {
-    if (gloo_) {
-      gloo_->abort();
-    }
-  }
-
-  FuturePtr getFuture() override {
-    return future_;
-  }
-
- private:
-  void complete_with_gloo() {
-    FuturePtr finished;
-    try {
-      finished = gloo_->getFuture();
-    } catch (const c10::Error&) {
-      return; // point-to-point work has no future
-    }
-    finished->addCallback([future = future_, outputs = outputs_](c10::ivalue::Future& gloo) {
-      if (gloo.hasError()) {
-        future->setError(gloo.exception_ptr());
-      } else {
-        future->markCompleted(c10::IValue(outputs));
-      }
-    });
-  }
-
-  WorkPtr gloo_;
-  std::mutex waiting_;
-  std::atomic<bool> done_;
-  Tensors outputs_;
-  FuturePtr future_;
-};
-
-WorkPtr wrap(WorkPtr gloo, c10d::OpType type, Tensors outputs) {
-  return c10::make_intrusive<DeviceWork>(std::move(gloo), type, std::move(outputs));
-}
-
 // Runs a reduction. gloo has no mean: it is made of the sum, before the call returns. A scattered
 // reduction is waited for as well, because gloo writes its output in wait(), at every wait.
 template <class Options, class Run>
@@ -186,18 +87,6 @@ WorkPtr reduce(
   }
   return wrap({}, type, std::move(outputs));
 }
-
-// DDP measures its phases with this; nothing is asynchronous, so the host's clock is right.
-class HostTimer final : public c10d::Timer {
- public:
-  explicit HostTimer(c10::Device) {}
-
-  std::optional<int64_t> measureDifference(Event start, Event end) override {
-    const auto from = getTimestamp(start);
-    const auto to = getTimestamp(end);
-    return from && to && *to >= *from ? std::optional(*to - *from) : std::nullopt;
-  }
-};
 
 class ProcessGroupHccl final : public Backend {
  public:
@@ -282,7 +171,8 @@ class ProcessGroupHccl final : public Backend {
       TensorLists& outputs, Tensors& inputs, const c10d::GatherOptions& options) override {
     auto cpu_outputs = lower(outputs);
     auto cpu_inputs = lower(inputs);
-    return wrap(gloo_->gather(cpu_outputs, cpu_inputs, options), c10d::OpType::GATHER, flat(outputs));
+    return wrap(
+        gloo_->gather(cpu_outputs, cpu_inputs, options), c10d::OpType::GATHER, flat(outputs));
   }
 
   WorkPtr scatter(
@@ -298,7 +188,9 @@ class ProcessGroupHccl final : public Backend {
     auto cpu_inputs = lower(inputs);
     return emulated::reduce(
         c10d::OpType::REDUCE_SCATTER, options, outputs, size_, true,
-        [&](const auto& adapted) { return gloo_->reduce_scatter(cpu_outputs, cpu_inputs, adapted); });
+        [&](const auto& adapted) {
+          return gloo_->reduce_scatter(cpu_outputs, cpu_inputs, adapted);
+        });
   }
 
   WorkPtr _reduce_scatter_base(
@@ -307,7 +199,9 @@ class ProcessGroupHccl final : public Backend {
     auto cpu_input = lower_flat(input);
     return emulated::reduce(
         c10d::OpType::_REDUCE_SCATTER_BASE, options, Tensors{output}, size_, true,
-        [&](const auto& adapted) { return gloo_->_reduce_scatter_base(cpu_output, cpu_input, adapted); });
+        [&](const auto& adapted) {
+          return gloo_->_reduce_scatter_base(cpu_output, cpu_input, adapted);
+        });
   }
 
   WorkPtr reduce_scatter_tensor_coalesced(
@@ -316,7 +210,9 @@ class ProcessGroupHccl final : public Backend {
     auto cpu_inputs = lower_flat(inputs);
     return emulated::reduce(
         c10d::OpType::REDUCE_SCATTER_TENSOR_COALESCED, options, outputs, size_, true,
-        [&](const auto& adapted) { return gloo_->reduce_scatter_tensor_coalesced(cpu_outputs, cpu_inputs, adapted); });
+        [&](const auto& adapted) {
+          return gloo_->reduce_scatter_tensor_coalesced(cpu_outputs, cpu_inputs, adapted);
+        });
   }
 
   WorkPtr alltoall_base(
@@ -364,12 +260,9 @@ class ProcessGroupHccl final : public Backend {
 
 } // namespace
 
-c10::intrusive_ptr<c10d::Backend> make_process_group(const c10::intrusive_ptr<c10d::Backend>& gloo) {
+c10::intrusive_ptr<c10d::Backend> make_process_group(
+    const c10::intrusive_ptr<c10d::Backend>& gloo) {
   return c10::make_intrusive<ProcessGroupHccl>(gloo);
 }
 
 } // namespace emulated
-
-namespace c10d {
-C10_REGISTER_TYPED_CLASS(TimerRegistry, emulated::kDevice, emulated::HostTimer)
-} // namespace c10d

@@ -64,7 +64,8 @@ bool is_large_double(const c10::IValue& value) {
 
 } // namespace
 
-bool takes_cpu_tensor(const std::string& op, const std::string& argument, const at::Tensor& tensor) {
+bool takes_cpu_tensor(
+    const std::string& op, const std::string& argument, const at::Tensor& tensor) {
   const auto name = base_name(op);
   return (tensor.dim() == 0 && scalar_operands().count(name) > 0) ||
       (argument == "indices" && cpu_indices().count(name) > 0) || read_on_host(name, argument);

@@ -1,4 +1,4 @@
-// The steps of SyncBatchNorm, for which the CPU has no kernels, spelled out in operators that it has.
+// The steps of SyncBatchNorm, for which the CPU has no kernels, in operators for which it has.
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 #include <torch/library.h>

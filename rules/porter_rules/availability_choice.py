@@ -1,0 +1,108 @@
+"""`<CUDA device> if torch.cuda.is_available() else <CPU>`: the whole choice in one expression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from porter.rule import Context
+from porter_rules.device_arguments import Use
+from porter_rules.device_constructor import is_constructor, resolved
+from porter_rules.device_roles import use_of
+from porter_rules.device_strings import device_string
+from porter_rules.names import torch_cuda_name
+from porter_rules.nodes import is_runtime, string_value
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is chosen where CUDA is there, as it was and as other rules left it, and the rest."""
+
+    chosen: cst.BaseExpression
+    updated: cst.BaseExpression
+    fallback: cst.BaseExpression
+
+
+def choice(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Choice | None:
+    """Return the parts of a ternary whose test is `torch.cuda.is_available()` or its negation."""
+    if _is_available(original.test, ctx):
+        return Choice(original.body, updated.body, original.orelse)
+    match original.test:
+        case cst.UnaryOperation(operator=cst.Not(), expression=test) if _is_available(test, ctx):
+            return Choice(original.orelse, updated.orelse, original.body)
+    return None
+
+
+def use_of_chosen(found: Choice, whole: cst.IfExp, ctx: Context) -> Use:
+    """Return what the chosen branch is for, given the context of the ternary."""
+    return use_of(found.chosen, replace(ctx, stack=[*ctx.stack, whole]))
+
+
+def chosen_device(found: Choice, use: Use, ctx: Context) -> cst.BaseExpression | None:
+    """Return the device that the shim chooses in the same way; None where the form has to stay.
+
+    An index that has to be computed might fail without an accelerator, where nobody asked for it.
+    """
+    if use is Use.FOREIGN:
+        return None
+    device: cst.CSTNode | None
+    if device_string(found.chosen, ctx) is not None:
+        if string_value(found.fallback) != "cpu":
+            return None
+        device = found.updated
+        spelled = device_string(device, ctx)
+        if spelled is not None:
+            device = spelled.as_device(ctx) if use is Use.DEVICE else spelled.as_text(ctx)
+    elif is_constructor(found.chosen, ctx) and _is_cpu(found.fallback, ctx):
+        device = found.updated
+        if isinstance(device, cst.Call) and is_constructor(device, ctx):
+            device = resolved(device, ctx) or device
+    else:
+        return None
+    assert isinstance(device, cst.BaseExpression)
+    return device if _holds_without_accelerator(device, ctx) else None
+
+
+def has_index(device: cst.BaseExpression, ctx: Context) -> bool:
+    """Whether a device that was chosen is one call of the shim, `accel.torch_device(index)`."""
+    return isinstance(device, cst.Call) and is_runtime(device.func, ctx)
+
+
+def _is_available(test: cst.CSTNode, ctx: Context) -> bool:
+    return (
+        isinstance(test, cst.Call)
+        and not test.args
+        and torch_cuda_name(test.func, ctx) == "is_available"
+    )
+
+
+def _is_cpu(node: cst.BaseExpression, ctx: Context) -> bool:
+    return (
+        isinstance(node, cst.Call)
+        and is_constructor(node, ctx)
+        and len(node.args) == 1
+        and string_value(node.args[0].value) == "cpu"
+    )
+
+
+def _holds_without_accelerator(node: cst.BaseExpression, ctx: Context) -> bool:
+    match node:
+        case cst.Call(args=[cst.Arg(value=inner)]) if not is_runtime(node.func, ctx):
+            return _holds_without_accelerator(inner, ctx)  # str(...), torch.device(...)
+        case cst.Call(args=[cst.Arg(value=index)]):
+            return _is_plain(index) or _is_current_device(index, ctx)
+    return is_runtime(node, ctx)
+
+
+def _is_current_device(node: cst.BaseExpression, ctx: Context) -> bool:
+    """Whether the index is asked of torch.cuda or of the shim, which answers on a CPU as well."""
+    if not isinstance(node, cst.Call):
+        return False
+    return is_runtime(node, ctx) or torch_cuda_name(node.func, ctx) == "current_device"
+
+
+def _is_plain(node: cst.BaseExpression) -> bool:
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return isinstance(node, cst.Name | cst.Integer)
