@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the hook's start-up counts: at run time not even `typing` is imported
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 NOT_DONE = 2
 """The exit code after a usage error, and where something could not be processed."""
@@ -15,6 +18,12 @@ INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and exit with its code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["check"]:
+        from porter.check.dismiss import dismiss
+
+        if dismiss(given[1:]):
+            sys.exit(0)
     import click
 
     from porter.cli import cli

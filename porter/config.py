@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from porter.errors import Refused
 class Config:
     """The settings of a project; `path` is the file that they stand in, None without one.
 
-    `exclude` and `vendor` are relative to that file's folder.
+    `exclude`, `vendor`, `baseline` and the patterns of `per_file_ignores`, each with its codes,
+    are relative to that file's folder.
     """
 
     path: Path | None = None
@@ -26,6 +28,8 @@ class Config:
     exclude: tuple[str, ...] = ()
     jobs: int | None = None
     vendor: str | None = None
+    baseline: str | None = None
+    per_file_ignores: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 _TYPES = {
@@ -33,9 +37,12 @@ _TYPES = {
     "ignore": "a list of strings",
     "exclude": "a list of strings",
     "jobs": "a whole number of at least 1",
-    "vendor": "the path of a folder",
+    "vendor": "a path",
+    "baseline": "a path",
+    "per-file-ignores": "a table from patterns to lists of codes",
 }
-_PER_RUN = {"allow-dirty", "dry-run", "format", "verbose"}
+_PER_RUN = {"all", "allow-dirty", "diff-base", "dry-run", "exit-zero", "fix", "format", "staged"}
+_PER_RUN |= {"statistics", "strict-baseline", "verbose", "write-baseline"}
 
 
 def load(start: Path) -> Config:
@@ -89,7 +96,7 @@ def _config(path: Path, table: dict[str, Any]) -> Config:
         if not _fits(value, _TYPES[key]):
             raise Refused(f"{path}: tool.porter.{key} has to be {_TYPES[key]}, not {value!r}")
     values: dict[str, Any] = {
-        key: tuple(v) if isinstance(v, list) else v for key, v in table.items()
+        key.replace("-", "_"): tuple(v) if isinstance(v, list) else v for key, v in table.items()
     }
     return Config(path=path, **values)
 
@@ -98,6 +105,9 @@ def _fits(value: object, kind: str) -> bool:
     match kind:
         case "a list of strings":
             return isinstance(value, list) and all(isinstance(item, str) for item in value)
-        case "the path of a folder":
+        case "a path":
             return isinstance(value, str) and value != ""
+        case "a table from patterns to lists of codes":
+            lists = value.values() if isinstance(value, dict) else [None]
+            return all(_fits(each, "a list of strings") for each in lists)
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1

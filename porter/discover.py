@@ -193,9 +193,14 @@ class _Search:
         self.found.skipped.append(Skipped(str(path), reason, failed))
 
     def _is_excluded(self, real: Path, root: Path) -> bool:
-        if real.is_relative_to(_SELF) or not _OWN.isdisjoint(real.parts):
-            return True
-        return any(exclusion.excludes(real, root) for exclusion in self._exclusions)
+        return is_excluded(real, root, self._exclusions)
+
+
+def is_excluded(path: Path, root: Path, exclusions: Sequence[Exclusion]) -> bool:
+    """Whether porter leaves out the file at this absolute path, below `root`, without links."""
+    if path.is_relative_to(_SELF) or not _OWN.isdisjoint(path.parts):
+        return True
+    return any(exclusion.excludes(path, root) for exclusion in exclusions)
 
 
 def _real(path: Path) -> Path:
@@ -223,4 +228,10 @@ def _is_python(path: Path) -> bool:
             line = file.readline(200)
     except OSError:
         return True  # reading it will tell
+    return is_script(line)
+
+
+def is_script(data: bytes) -> bool:
+    """Whether a file's beginning says that Python runs it."""
+    line = data[:200].partition(b"\n")[0]
     return line.startswith(b"#!") and b"python" in line

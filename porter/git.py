@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 LINK = "120000"
@@ -96,11 +97,116 @@ def changes(root: Path, paths: Iterable[str]) -> list[tuple[str, str]]:
     return [(entry[:2], entry[3:]) for entry in entries]
 
 
+def has_staged_changes(root: Path) -> bool:
+    """Whether the index differs from the last commit.
+
+    Raises:
+        GitError: see there.
+    """
+    arguments = ("diff", "--cached", "--raw", "--no-renames", "--ignore-submodules=dirty")
+    return bool(_run(root, *arguments))
+
+
+def staged_patch(root: Path, pathspecs: Iterable[str], parent: str = "") -> bytes:
+    """Return what the index adds to a commit: by default the last, else `parent`.
+
+    The patch has no context and takes lines that differ in blanks alone for the same; renamed
+    files are compared with what they were.
+
+    Raises:
+        GitError: see there.
+    """
+    return _patch(root, "--cached", *([parent] if parent else []), "--", *pathspecs)
+
+
+def worktree_patch(root: Path, pathspecs: Iterable[str], base: str) -> bytes:
+    """Return what the work tree adds to a commit, as `staged_patch` does.
+
+    Raises:
+        GitError: see there.
+    """
+    return _patch(root, base, "--", *pathspecs)
+
+
+def _patch(root: Path, *arguments: str) -> bytes:
+    options = ["--unified=0", "--inter-hunk-context=0", "--ignore-all-space", "--find-renames"]
+    options += ["--text", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index"]
+    options += ["--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all"]
+    return _run(root, "-c", "diff.relative=false", "diff", *options, *arguments)
+
+
+def renames(root: Path, base: str) -> dict[str, str]:
+    """Return, of each file that was renamed since a commit, what it is called and what it was.
+
+    Raises:
+        GitError: see there.
+    """
+    options = ("--name-status", "-z", "--find-renames", "--diff-filter=R", "--no-ext-diff")
+    fields = _ask(root, "-c", "diff.relative=false", "diff", *options, base, "--")
+    return dict(zip(fields[2::3], fields[1::3], strict=True))
+
+
+def last_change(root: Path, name: str) -> str:
+    """Return the last commit that changed a file, "HEAD" where none did.
+
+    Raises:
+        GitError: there is no commit yet; or see there.
+    """
+    answer = _ask(root, "--literal-pathspecs", "log", "-1", "--format=%H", "-z", "--", name)
+    return answer[0].strip() if answer else "HEAD"
+
+
+def blobs(root: Path, ids: Sequence[str]) -> list[bytes]:
+    """Return the content of objects.
+
+    Raises:
+        GitError: one isn't there; or see there.
+    """
+    text = "".join(f"{id_}\n" for id_ in ids)
+    answer = io.BytesIO(_run(root, "cat-file", "--batch", stdin=os.fsencode(text)))
+    contents = []
+    for id_ in ids:
+        head = answer.readline().split()
+        if len(head) != 3:
+            raise GitError(f"git has no object {id_}")
+        contents.append(answer.read(int(head[2])))
+        answer.read(1)
+    return contents
+
+
+def merge_base(root: Path, revision: str) -> str:
+    """Return the commit where the current branch left another revision's.
+
+    Without a common commit, as in a shallow clone, it is the revision itself.
+
+    Raises:
+        GitError: there is no such revision; or see there.
+    """
+    verify = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    commit = _run(root, *verify, allowed=(0, 1, 128)).decode().strip()
+    if not commit:
+        raise GitError(f"git knows no revision {revision!r}")
+    base = _run(root, "merge-base", commit, "HEAD", allowed=(0, 1, 128)).decode().strip()
+    return base or commit
+
+
 def _ask(
     folder: Path, *arguments: str, stdin: str = "", allowed: tuple[int, ...] = (0,)
 ) -> list[str]:
     """Run git in `folder` and return its NUL-separated answer."""
+    answer = _run(folder, *arguments, stdin=os.fsencode(stdin), allowed=allowed)
+    return [os.fsdecode(entry) for entry in answer.split(b"\0") if entry]
+
+
+def _run(
+    folder: Path, *arguments: str, stdin: bytes = b"", allowed: tuple[int, ...] = (0,)
+) -> bytes:
+    """Run git in `folder` and return its answer."""
     environment = {k: v for k, v in os.environ.items() if k not in _REPOSITORY_VARIABLES}
+    # `git commit -a` and `git commit FILE` hand their hooks an index of their own.
+    index = os.environ.get("GIT_INDEX_FILE")
+    if index and find_root(folder) == find_root(Path(os.path.realpath("."))):
+        environment["GIT_INDEX_FILE"] = os.path.realpath(index)
     # No lock is taken, so the index stays as it is and a git beside us is not disturbed.
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     # core.fsmonitor names a program that git would run for the repository.
@@ -110,7 +216,7 @@ def _ask(
             command,
             cwd=folder,
             env=environment,
-            input=os.fsencode(stdin),
+            input=stdin,
             capture_output=True,
             check=False,
         )
@@ -119,4 +225,4 @@ def _ask(
     if answer.returncode not in allowed:
         message = os.fsdecode(answer.stderr).strip().partition("\n")[0]
         raise GitError(f"git refuses to answer ({message})")
-    return [os.fsdecode(entry) for entry in answer.stdout.split(b"\0") if entry]
+    return answer.stdout

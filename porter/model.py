@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from porter.engine.splice import Change
 
 
 class Level(str, Enum):
@@ -24,6 +28,12 @@ UNREADABLE = "PTR000"
 
 UNSPOKEN = "PTR001"
 """The code of a site that was located, but that no rule had an answer for."""
+
+IDLE_PRAGMA = "PTR002"
+"""The code of a pragma that keeps nothing, or can't be read."""
+
+NO_RULES = frozenset({UNREADABLE, UNSPOKEN, IDLE_PRAGMA})
+"""The codes of what the engine itself says."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +59,26 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Suppressed:
+    """What would have been a finding, were it not for a pragma, and the pragma's reason."""
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True)
 class Rewrite:
     """The outcome for the bytes of one file.
 
     `output` equals the input where nothing changed, and where an error finding says that the
-    file could not be processed.
+    file could not be processed. `changes` lead from the one to the other; their offsets are into
+    the text as `porter.engine.source.Source` holds it.
     """
 
     output: bytes
     findings: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     @property
     def failed(self) -> bool:

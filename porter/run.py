@@ -20,11 +20,14 @@ from porter.engine.prefilter import may_have_sites
 from porter.model import Finding, Level, Options, Rewrite
 from porter.parallel import Died, cpu_count, ordered_map
 from porter.report import FileReport, error
+from porter.settings import PerFile
 
 _ENOUGH_FOR_WORKERS = 2_000_000
 """Bytes with sites below which forking costs more time than it saves."""
 
-_SHIM = b"# porter_runtime "
+_NOTHING = PerFile()
+
+SHIM = b"# porter_runtime "
 """How each file of a copied shim begins."""
 
 
@@ -58,28 +61,31 @@ def scan(files: Sequence[File]) -> Scan:
     """
     hits = []
     size = 0
-    unreadable = []
+    unread = []
     for file in files:
         try:
             data = file.path.read_bytes()
         except OSError as problem:
-            unreadable.append(FileReport(str(file.path), (_unreadable(problem),)))
+            unread.append(FileReport(str(file.path), (unreadable(problem),)))
             continue
-        if may_have_sites(data) and not data.startswith(_SHIM):
+        if may_have_sites(data) and not data.startswith(SHIM):
             hits.append(file)
             size += len(data)
-    return Scan(hits, size, unreadable)
+    return Scan(hits, size, unread)
 
 
-def preview(scanned: Scan, options: Options, jobs: int | None = None) -> Iterator[FileReport]:
+def preview(
+    scanned: Scan, options: Options, jobs: int | None = None, per_file: PerFile = _NOTHING
+) -> Iterator[FileReport]:
     """Rewrite the hits in memory; yield a report with a diff for each, in their order.
 
     Args:
         scanned: what `scan` returned.
         options: which rules, and which shim.
         jobs: how many processes; None leaves it to the size of the work.
+        per_file: which rules are left out in which files.
     """
-    for file, result in _rewritten(scanned, options, jobs, with_diff=True):
+    for file, result in _rewritten(scanned, options, jobs, per_file, with_diff=True):
         yield FileReport(str(file.path), result.findings, result.output is not None, result.diff)
 
 
@@ -87,6 +93,7 @@ def apply(
     scanned: Scan,
     options: Options,
     jobs: int | None = None,
+    per_file: PerFile = _NOTHING,
     before_first: Callable[[], object] = lambda: None,
 ) -> Iterator[FileReport]:
     """Rewrite the hits in place; yield a report for each, in their order.
@@ -98,10 +105,11 @@ def apply(
         scanned: what `scan` returned.
         options: which rules, and which shim.
         jobs: how many processes; None leaves it to the size of the work.
+        per_file: which rules are left out in which files.
         before_first: called before the first file is written; what it raises ends the run.
     """
     written = False
-    for file, result in _rewritten(scanned, options, jobs, with_diff=False):
+    for file, result in _rewritten(scanned, options, jobs, per_file, with_diff=False):
         if result.output is None:
             yield FileReport(str(file.path), result.findings)
             continue
@@ -121,8 +129,15 @@ def _write(file: File, findings: tuple[Finding, ...], output: bytes, read: bytes
     return FileReport(str(file.path), findings, changed=True)
 
 
+def workers_for(size: int, jobs: int | None) -> int:
+    """Return how many processes are worth their start for so many bytes with sites."""
+    if jobs is None:
+        return cpu_count() if size >= _ENOUGH_FOR_WORKERS else 1
+    return jobs
+
+
 def _rewritten(
-    scanned: Scan, options: Options, jobs: int | None, *, with_diff: bool
+    scanned: Scan, options: Options, jobs: int | None, per_file: PerFile, *, with_diff: bool
 ) -> Iterator[tuple[File, _Rewritten]]:
     """Yield each hit with what became of it in memory."""
     if not scanned.hits:
@@ -131,17 +146,16 @@ def _rewritten(
 
     # Whatever the engine imports and sets up, workers are to inherit.
     engine.rewrite_source(b"", options=options)
-    if jobs is None:
-        jobs = cpu_count() if scanned.size >= _ENOUGH_FOR_WORKERS else 1
+    jobs = workers_for(scanned.size, jobs)
 
     def work(file: File) -> _Rewritten:
-        return _rewrite(engine.rewrite_source, file, options, with_diff=with_diff)
+        own = per_file.options(options, file.root / file.name, file.root)
+        return _rewrite(engine.rewrite_source, file, own, with_diff=with_diff)
 
-    with _collector_off(), contextlib.closing(ordered_map(work, scanned.hits, jobs)) as results:
+    with collector_off(), contextlib.closing(ordered_map(work, scanned.hits, jobs)) as results:
         for file, result in zip(scanned.hits, results, strict=True):
             if isinstance(result, Died):
-                reason = f"the process that worked on it ended by {result.reason}"
-                result = _Rewritten((error(reason),))
+                result = _Rewritten((died(result),))
             yield file, result
 
 
@@ -152,9 +166,9 @@ def _rewrite(
         data = file.path.read_bytes()
         rewrite = engine(data, options=options)
     except OSError as problem:
-        return _Rewritten((_unreadable(problem),))
+        return _Rewritten((unreadable(problem),))
     except Exception as problem:  # a fault of porter's own must not cost the other files
-        return _Rewritten((error(_fault(problem)),))
+        return _Rewritten((fault(problem),))
     if rewrite.failed or rewrite.output == data:
         return _Rewritten(rewrite.findings)
     if not with_diff:
@@ -163,18 +177,25 @@ def _rewrite(
     return _Rewritten(rewrite.findings, b"", diff=text)
 
 
-def _unreadable(problem: OSError) -> Finding:
+def died(worker: Died) -> Finding:
+    """Return the finding for a file whose worker died over it."""
+    return error(f"the process that worked on it ended by {worker.reason}")
+
+
+def unreadable(problem: OSError) -> Finding:
+    """Return the finding for a file that can't be read."""
     return error(f"cannot be read: {problem.strerror or problem}")
 
 
-def _fault(problem: Exception) -> str:
+def fault(problem: Exception) -> Finding:
+    """Return the finding for a file over which porter itself failed."""
     frame = traceback.extract_tb(problem.__traceback__)[-1]
     place = f"{Path(frame.filename).name}:{frame.lineno}"
-    return f"a fault of porter's own, please report it: {problem!r} in {place}"
+    return error(f"a fault of porter's own, please report it: {problem!r} in {place}")
 
 
 @contextlib.contextmanager
-def _collector_off() -> Iterator[None]:
+def collector_off() -> Iterator[None]:
     """Spare the walks over syntax trees the search for garbage that they hardly make."""
     was_enabled = gc.isenabled()
     gc.disable()

@@ -4,24 +4,46 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter import config
 from porter.errors import Refused
 from porter.exclude import Excluder, Exclusion, PatternError
-from porter.model import UNSPOKEN
+from porter.model import IDLE_PRAGMA, UNSPOKEN, Options
+
+
+@dataclass(frozen=True)
+class PerFile:
+    """Codes to be ignored in the files that patterns match."""
+
+    ignores: tuple[tuple[Exclusion, tuple[str, ...]], ...] = ()
+
+    def options(self, options: Options, path: Path, root: Path) -> Options:
+        """Return the options that hold for one file.
+
+        Args:
+            options: what holds elsewhere.
+            path: the file, absolute and without links.
+            root: the folder that patterns are relative to for files outside the project.
+        """
+        more = [codes for pattern, codes in self.ignores if pattern.excludes(path, root)]
+        if not more:
+            return options
+        return replace(options, ignore=(*options.ignore, *(c for codes in more for c in codes)))
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one run; `vendor` is a path that can be opened."""
+    """The settings of one run; `vendor` and `baseline` are paths that can be opened."""
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     exclusions: tuple[Exclusion, ...]
     jobs: int | None
     vendor: Path | None
+    baseline: Path | None = None
+    per_file: PerFile = PerFile()
 
 
 def resolve(
@@ -32,6 +54,7 @@ def resolve(
     exclude: Sequence[str] = (),
     jobs: int | None = None,
     vendor: Path | None = None,
+    baseline: Path | None = None,
 ) -> Settings:
     """Merge the given options with the configuration that holds for the first path.
 
@@ -47,6 +70,8 @@ def resolve(
     if configured.path is not None:
         if vendor is None and configured.vendor is not None:
             vendor = configured.path.parent / configured.vendor
+        if baseline is None and configured.baseline is not None:
+            baseline = configured.path.parent / configured.baseline
         exclusions.append(
             _exclusion(configured.path.parent, configured.exclude, f"{configured.path}: exclude")
         )
@@ -56,6 +81,20 @@ def resolve(
         tuple(exclusions),
         jobs or configured.jobs,
         vendor,
+        baseline,
+        _per_file(configured),
+    )
+
+
+def _per_file(configured: config.Config) -> PerFile:
+    if configured.path is None:
+        return PerFile()
+    where = f"{configured.path}: per-file-ignores"
+    return PerFile(
+        tuple(
+            (_exclusion(configured.path.parent, [pattern], where), _codes(codes, where))
+            for pattern, codes in configured.per_file_ignores.items()
+        )
     )
 
 
@@ -75,7 +114,7 @@ def _codes(given: Iterable[str], where: str) -> tuple[str, ...]:
         return ()
     from porter.rule import all_rules
 
-    known = [UNSPOKEN, *(rule.code for rule in all_rules())]
+    known = [UNSPOKEN, IDLE_PRAGMA, *(rule.code for rule in all_rules())]
     for code in codes:
         if not any(each.startswith(code) for each in known):
             raise Refused(f"{where}: no rule's code begins with {code}; see `porter rules`")

@@ -109,13 +109,14 @@ def rewrite(
         report.add(file)
     options = Options(settings.select, settings.ignore, shim)
     if dry_run:
-        outcomes = run.preview(scanned, options, settings.jobs)
+        outcomes = run.preview(scanned, options, settings.jobs, settings.per_file)
     else:
         _warn_of_no_undo(scanned.hits)
         outcomes = run.apply(
             scanned,
             options,
             settings.jobs,
+            settings.per_file,
             before_first=functools.partial(copy_shim, settings.vendor),
         )
     prints_diff = dry_run and style == "text"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from porter.engine.naming import last_name, mentioned
 from porter.engine.scope import Scope
@@ -12,67 +14,103 @@ from porter.engine.scope import Scope
 _SCRIPT_DECORATORS = frozenset(
     {"torch.jit.script", "torch.jit.script_method", "torch.jit.export", "torch.jit.interface"}
 )
+_TAKES_COUNT = re.compile(rb"=\s*[\w.]*device_count\(")
+_ASKS_FOR_CUDA = re.compile(rb"\.is_cuda|\.type\s*[!=]=")
+
+QUANTISED_LAYERS = re.compile(
+    rb"\b(?:(?:bnb|bitsandbytes)\.(?:nn|functional)\b"
+    rb"|Linear(?:8bitLt|4bit|FP4|NF4)\b|Params4bit\b|Int8Params\b)"
+)
+"""Layers of bitsandbytes, on which `.cuda()` quantises."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class FileFacts:
-    """What holds for a whole file.
+    """What holds for a whole file; collected when it is first asked for, which is rarely."""
 
-    `flags` has "owns_cuda:Name" for every class that defines a method `cuda` of its own, or whose
-    base in this file does, "of_class:.x:Name" for an attribute `x` that holds one of them, and
-    "cuda_kernels" where a torch.autograd.Function asks for CUDA, and those of `counts`; `scripted`
-    the functions and classes that are handed to torch.jit.script by name.
-    """
+    tree: ast.Module
+    data: bytes
+    scope: Scope
 
-    flags: frozenset[str] = frozenset()
-    scripted: frozenset[str] = frozenset()
-
-
-def file_facts(tree: ast.Module, data: bytes, scope: Scope) -> FileFacts:
-    """Collect the facts; walks the tree only where the text gives a reason to."""
-    flags: set[str] = set()
-    scripted: set[str] = set()
-    if b"def cuda" in data:
-        owners: set[str] = set()
-        for node in ast.walk(tree):
+    @cached_property
+    def owners(self) -> frozenset[str]:
+        """The classes that define a method `cuda` of their own, or whose base in this file does."""
+        found: set[str] = set()
+        for node in ast.walk(self.tree) if b"def cuda" in self.data else ():
             if isinstance(node, ast.ClassDef) and (
-                _defines(node, "cuda") or any(last_name(b) in owners for b in node.bases)
+                _defines(node, "cuda") or any(last_name(base) in found for base in node.bases)
             ):
-                owners.add(node.name)
-        flags.update(f"owns_cuda:{name}" for name in owners)
-        flags.update(_typed_attributes(tree, owners) if owners else ())
-    if b"autograd" in data and (b".is_cuda" in data or b".type" in data):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef) and is_autograd_function(node, scope):
-                flags.update("cuda_kernels" for n in ast.walk(node) if _asks_for_cuda(n))
-    if b"jit.script" in data or b"import script" in data:
-        for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Call)
-                and node.args
-                and scope.qualified(node.func) == "torch.jit.script"
-            ):
-                scripted.add(last_name(node.args[0]))
-    if b"device_count" in data:
-        flags |= counts(tree)
-    return FileFacts(frozenset(flags), frozenset(scripted - {""}))
+                found.add(node.name)
+        return frozenset(found)
+
+    @cached_property
+    def flags(self) -> frozenset[str]:
+        """The flags that hold everywhere in the file.
+
+        "owns_cuda:Name" for each of the owners, "of_class:.x:Name" for an attribute `x` that holds
+        one, "of_class:x:Name" for a variable that is declared as one, "cuda_kernels" where a
+        torch.autograd.Function asks for CUDA, and "bitsandbytes_module" where statements outside
+        of functions name layers of bitsandbytes.
+        """
+        flags = {f"owns_cuda:{name}" for name in self.owners}
+        if self.owners:
+            flags.update(_typed_attributes(self.tree, self.owners))
+        if b"autograd" in self.data and _ASKS_FOR_CUDA.search(self.data):
+            for node in ast.walk(self.tree):
+                if isinstance(node, ast.ClassDef) and is_autograd_function(node, self.scope):
+                    flags.update("cuda_kernels" for n in ast.walk(node) if _asks_for_cuda(n))
+        if QUANTISED_LAYERS.search(self.data) and any(map(_names_quantised, self.tree.body)):
+            flags.add("bitsandbytes_module")
+        return frozenset(flags)
+
+    @cached_property
+    def scripted(self) -> frozenset[str]:
+        """The functions and classes that are handed to torch.jit.script by name."""
+        if b"jit.script" not in self.data and b"import script" not in self.data:
+            return frozenset()
+        return frozenset(
+            last_name(node.args[0])
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Call)
+            and node.args
+            and self.scope.qualified(node.func) == "torch.jit.script"
+        ) - {""}
 
 
-def counts(tree: ast.AST) -> set[str]:
+def counts(tree: ast.AST, text: bytes) -> frozenset[str]:
     """Return "counts:name" for each variable that must not be 0 in a file or function.
 
-    Those are divisors, and numbers of processes.
+    Those are divisors, and numbers of processes; they are only looked for where a variable gets
+    the number of devices.
     """
-    found = set()
+    found: set[str] = set()
+    if not _TAKES_COUNT.search(text):
+        return frozenset()
     for node in ast.walk(tree):
         match node:
             case ast.BinOp(op=ast.Mod() | ast.FloorDiv() | ast.Div(), right=value):
-                found.add(f"counts:{last_name(value)}")
+                found.update(_factors(value))
             case ast.AugAssign(op=ast.Mod() | ast.FloorDiv() | ast.Div(), value=value):
-                found.add(f"counts:{last_name(value)}")
+                found.update(_factors(value))
             case ast.keyword(arg="nprocs" | "world_size", value=value):
-                found.add(f"counts:{last_name(value)}")
-    return found
+                found.update(_factors(value))
+    return frozenset(f"counts:{name}" for name in found)
+
+
+def _factors(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        yield from _factors(node.left)
+        yield from _factors(node.right)
+    else:
+        yield last_name(node)
+
+
+def _names_quantised(statement: ast.stmt) -> bool:
+    """Whether a statement that is no definition or import names a layer of bitsandbytes."""
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    if isinstance(statement, definitions):
+        return False
+    return QUANTISED_LAYERS.search(ast.unparse(statement).encode()) is not None
 
 
 def _defines(node: ast.ClassDef, name: str) -> bool:
@@ -89,8 +127,15 @@ def _asks_for_cuda(node: ast.AST) -> bool:
     return False
 
 
-def _typed_attributes(tree: ast.Module, owners: set[str]) -> Iterator[str]:
-    """Yield the flags of attributes that get an object of one of the classes."""
+def _typed_attributes(tree: ast.Module, owners: frozenset[str]) -> Iterator[str]:
+    """Yield the flags of attributes and declared variables that hold an object of one of them."""
+    for node in ast.walk(tree):
+        for declared in ast.iter_child_nodes(node):
+            if isinstance(declared, ast.AnnAssign):
+                is_field = isinstance(node, ast.ClassDef)
+                dot = "." if is_field or isinstance(declared.target, ast.Attribute) else ""
+                if kind := mentioned(declared.annotation, owners):
+                    yield f"of_class:{dot}{last_name(declared.target)}:{kind}"
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef):
             continue

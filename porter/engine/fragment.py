@@ -16,7 +16,8 @@ class Fragment:
 
     `frozen` says why nothing in it may be rewritten (an assignment target, a TorchScript body);
     `names_cuda` that a name in it leads to torch.cuda, so that some rule has to speak; `too_deep`
-    that libcst would take too long over it.
+    that libcst would take too long over it; `kept` are the numbers of nodes (see `Site`) that have
+    to stay as they are.
     """
 
     start: int
@@ -31,6 +32,7 @@ class Fragment:
     frozen: str = ""
     names_cuda: bool = False
     too_deep: bool = False
+    kept: frozenset[int] = frozenset()
 
     def offset(self, character: int) -> int:
         """Return where in the file a character of the fragment stands."""
@@ -50,6 +52,7 @@ class Fragment:
             self.frozen,
             self.names_cuda,
             self.too_deep,
+            self.kept,
         )
 
 
@@ -78,7 +81,9 @@ class Edit:
 class Site:
     """A finding inside a fragment; offsets in characters of the fragment.
 
-    `start` is what a reader's eye should go to, `first` where the text begins to change.
+    `start` is what a reader's eye should go to, `first` where the text begins to change. `number`
+    tells the node that a rule spoke about from the others of the fragment, in every run over it;
+    it is -1 where the site is the whole fragment.
     """
 
     code: str
@@ -89,6 +94,7 @@ class Site:
     first: int
     replacement: str | None = None
     groups: tuple[str, ...] = ()
+    number: int = -1
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import ast
 
 from porter.engine import triggers
 from porter.engine.expressions import Look, look
+from porter.engine.facts import FileFacts
 from porter.engine.fragment import Fragment
 from porter.engine.narrowing import HOPELESS_DEPTH, MAX_BYTES, MAX_DEPTH, parts
 from porter.engine.place import Located, Place
@@ -20,9 +21,10 @@ class Fragments:
     about: they are triggers wherever they stand.
     """
 
-    def __init__(self, source: Source, traced: frozenset[str]) -> None:
+    def __init__(self, source: Source, traced: frozenset[str], facts: FileFacts) -> None:
         self.source = source
         self.traced = traced
+        self.facts = facts
         self.found: list[Located] = []
 
     def take(
@@ -56,7 +58,7 @@ class Fragments:
             names=tuple(names.items()),
             role=role,
             instances=tuple(instances.items()),
-            flags=place.flags,
+            flags=place.flags | self.facts.flags,
             guards=place.guards,
             guard=guard,
             frozen=place.frozen,

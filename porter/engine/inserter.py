@@ -59,19 +59,16 @@ class Inserter:
 
     def _serve(self, user: Located) -> None:
         """Decide where one fragment's import goes."""
+        if any(is_torch_import(s) for s in self.tree.body):
+            self._for_top.append(user)  # what is imported there is known everywhere
+            return
         scope, statements = self._torch_imports(user)
-        parents = {s: list(self._parents(s)) for s in statements}
-        if scope is not None and scope.parent is not None:
-            behind = statements
-        elif any(not p for p in parents.values()):
-            behind = []
-        else:
-            behind = [s for s in statements if not _only_for_types(parents[s])]
-        function = _innermost_function(user.place.scope)
         owner = scope.node if scope is not None else None
         if owner in self._served_at_top:
             return
+        behind = [s for s in statements if not _only_for_types(list(self._parents(s)))]
         early = any(self._end(s) > user.fragment.start for s in behind)
+        function = _innermost_function(user.place.scope)
         if early and isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef):
             # An import makes the name local to the whole function, so it has to come first.
             self._served_at_top.add(owner)
@@ -99,10 +96,8 @@ class Inserter:
         return None, []
 
     def _torch_is_late(self) -> bool:
-        """Whether the file imports torch, but nowhere at its top level."""
-        return bool(_LATE_TORCH.search(self.source.data)) and not any(
-            is_torch_import(s) for s in self.tree.body
-        )
+        """Whether the file, which doesn't import torch at its top level, does so further in."""
+        return _LATE_TORCH.search(self.source.data) is not None
 
     def _parents(self, statement: ast.stmt) -> Iterator[ast.stmt]:
         """Yield the compound statements around a statement, outermost first."""

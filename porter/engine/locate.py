@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from porter.engine import triggers
 from porter.engine.bindings import import_bindings
-from porter.engine.facts import FileFacts, file_facts, is_scripted
+from porter.engine.facts import FileFacts, counts, is_scripted
 from porter.engine.fragments import Fragments
 from porter.engine.naming import last_name
 from porter.engine.place import LocatedImport, Place, Survey
@@ -34,9 +34,8 @@ PATTERN = "a match pattern can't hold a call: turn this case into an if"
 def locate(source: Source, tree: ast.Module) -> Survey:
     """Find every fragment and import of a file that a rule may have an answer for."""
     scope = module_scope(tree, source.data)
-    facts = file_facts(tree, source.data, scope)
-    words = triggers.FILE_WORDS + triggers.LINE_WORDS
-    lines = _lines_with(source, words)
+    facts = FileFacts(tree, source.data, scope)
+    lines = _lines_with(source, (*triggers.FILE_WORDS, *triggers.LINE_WORDS))
     lines |= {source.line_of(at) for at in triggers.package_imports(source.data)}
     finder = _Finder(source, facts)
     finder.walk(tree, scope, lines)
@@ -49,7 +48,7 @@ def locate(source: Source, tree: ast.Module) -> Survey:
     more = _lines_naming(source, traced) - lines
     if more:  # what those imports bind is a trigger wherever it stands
         finder.walk(tree, scope, more)
-    fragments = Fragments(source, traced)
+    fragments = Fragments(source, traced, facts)
     for candidate in finder.candidates.values():
         fragments.take(*candidate)
     found = sorted(fragments.found, key=lambda f: f.fragment.start)
@@ -57,7 +56,10 @@ def locate(source: Source, tree: ast.Module) -> Survey:
 
 
 def _lines_with(source: Source, words: tuple[bytes, ...]) -> set[int]:
-    """Return the numbers of the lines that hold one of the words."""
+    """Return the numbers of the lines that hold one of the words.
+
+    A search for each word is several times faster than one regular expression for all.
+    """
     lines: set[int] = set()
     for word in words:
         at = source.data.find(word)
@@ -94,7 +96,7 @@ class _Finder:
     def walk(self, tree: ast.Module, scope: Scope, lines: set[int]) -> None:
         """Enter every statement that touches one of the lines."""
         self.lines = sorted(lines)
-        place = Place(scope, self.facts.flags)
+        place = Place(scope, counts(tree, self.source.data))
         todo = [(statement, place) for statement in tree.body]
         while todo:
             statement, place = todo.pop()
@@ -241,7 +243,7 @@ class _Finder:
             self._take(node.returns, head, Role("annotation"))
         inside = Place(
             self._scope(place.scope, node),
-            function_flags(node, place, self.source),
+            function_flags(node, place, self.source, self.facts),
             place.guards,
             frozen,
             (*place.path, "function"),

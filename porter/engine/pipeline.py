@@ -1,25 +1,42 @@
-"""One file through the engine: locate, rewrite, vote, splice, import, guard."""
+"""One file through the engine: locate, rewrite, vote, keep, splice, import, guard."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
-from porter.engine.findings import import_finding, own_fault, site_finding, unreadable
+import libcst as cst
+
+from porter.engine.findings import own_fault, unreadable
 from porter.engine.fragment import Edit, Fragment, utf8_length
 from porter.engine.guards import GuardError, check
-from porter.engine.imports import rewrite_import
 from porter.engine.inserter import Inserter
+from porter.engine.keeping import Keeper
 from porter.engine.locate import locate
 from porter.engine.place import Survey
+from porter.engine.pragmas import MARK, Pragmas
 from porter.engine.prefilter import may_have_sites
 from porter.engine.rewriter import Memo, RuleError, memoised
 from porter.engine.shim_alias import choose_alias
 from porter.engine.source import Source, SourceError
 from porter.engine.splice import Change, Spliced
-from porter.engine.vote import settle
 from porter.model import Finding, Options, Rewrite
-from porter.rule import all_rules, by_node_type
+from porter.rule import (
+    Context,
+    Imported,
+    ImportOutcome,
+    Manual,
+    Note,
+    Outcome,
+    Rule,
+    all_rules,
+    by_node_type,
+)
+
+
+Only = Callable[[Finding], bool]
 
 
 class Engine:
@@ -28,52 +45,82 @@ class Engine:
     def __init__(self, options: Options) -> None:
         """Take the rules that the options ask for."""
         self.options = options
-        rules = [r for r in all_rules() if options.wants(r.code)]
+        rules = [r if options.wants(r.code) else _muted(r) for r in all_rules()]
+        self._codes = [r.code for r in rules]
         self._imports = [r for r in rules if r.visit_import is not None]
         self._memo: Memo = {}
         self._rewrite = memoised(self._memo, by_node_type(rules))
 
-    def rewrite(self, data: bytes) -> Rewrite:
-        """Port one file's bytes; never raises for what they hold."""
-        if not may_have_sites(data):
+    def rewrite(self, data: bytes, only: Only | None = None) -> Rewrite:
+        """Port one file's bytes; never raises for what they hold (see `rewrite_source`)."""
+        has_sites = may_have_sites(data)
+        if not has_sites and MARK not in data:
             return Rewrite(data, ())
+        tree: ast.Module | None = None
         try:
             source = Source.decode(data)
-            tree = source.parse()
+            pragmas = Pragmas(source)
+            if pragmas.skip_file:
+                return Rewrite(data, ())
+            if has_sites:
+                tree = source.parse()
         except SourceError as error:
             return Rewrite(data, (unreadable(error),))
-        survey = locate(source, tree)
+        keeper = Keeper(source, pragmas, self.options, only)
         changes: list[Change] = []
+        output = data
         try:
-            changes, findings = self._port(source, tree, survey)
-            if not changes:
-                return Rewrite(data, tuple(findings))
-            spliced = Spliced(source.data, changes)
-            check(source, tree, spliced, survey.extents)
-            output = source.encode(spliced.data)
+            if tree is not None:
+                survey = locate(source, tree)
+                changes = self._port(source, tree, survey, keeper)
+                if changes:
+                    spliced = Spliced(source.data, changes)
+                    check(source, tree, spliced, survey.extents)
+                    output = source.encode(spliced.data)
         except (RuleError, GuardError, SourceError, ValueError) as error:
             return Rewrite(data, (own_fault(error, changes),))
-        return Rewrite(output, tuple(findings))
+        findings = [*keeper.findings, *pragmas.idle(self.options, self._codes)]
+        return Rewrite(
+            output,
+            tuple(sorted((f for f in findings if self.options.wants(f.code)), key=_place)),
+            tuple(keeper.suppressed),
+            tuple(changes),
+        )
 
     def _port(
-        self, source: Source, tree: ast.Module, survey: Survey
-    ) -> tuple[list[Change], list[Finding]]:
+        self, source: Source, tree: ast.Module, survey: Survey, keeper: Keeper
+    ) -> list[Change]:
         shim = self.options.shim
         alias = choose_alias(source, tree, shim)
-        outcomes = settle([f.fragment for f in survey.fragments], alias, self._rewrite)
+        outcomes = keeper.settle([f.fragment for f in survey.fragments], alias, self._rewrite)
         changes: list[Change] = []
-        findings: list[Finding] = []
         for located, outcome in zip(survey.fragments, outcomes, strict=True):
             changes += (_change(source, located.fragment, edit) for edit in outcome.edits)
-            findings += (site_finding(source, located.fragment, site) for site in outcome.sites)
         for found in survey.imports:
-            change, sites = rewrite_import(source, found, self._imports, shim)
-            changes += [change] if change is not None else []
-            findings += (import_finding(source, site) for site in sites)
+            changes += keeper.imports(found, self._imports, shim)
         users = [f for f, o in zip(survey.fragments, outcomes, strict=True) if o.uses_runtime]
-        changes += Inserter(source, tree, shim, alias).changes(users)
-        findings = [f for f in findings if self.options.wants(f.code)]
-        return changes, sorted(findings, key=lambda f: (f.line, f.column, f.code))
+        return [*changes, *Inserter(source, tree, shim, alias).changes(users)]
+
+
+def _muted(rule: Rule) -> Rule:
+    """Return a rule that rewrites nothing, and still holds others back where it would.
+
+    What keeps a whole expression from being ported in part doesn't depend on who asks.
+    """
+
+    def visit(original: cst.CSTNode, updated: cst.CSTNode, ctx: Context) -> Outcome:
+        outcome = rule.visit(original, updated, ctx) if rule.visit else None
+        return outcome if isinstance(outcome, Manual | Note) else None
+
+    def visit_import(imported: Imported) -> ImportOutcome:
+        outcome = rule.visit_import(imported) if rule.visit_import else None
+        return outcome if isinstance(outcome, Manual | Note) else None
+
+    return replace(
+        rule,
+        visit=visit if rule.visit else None,
+        visit_import=visit_import if rule.visit_import else None,
+    )
 
 
 @lru_cache(maxsize=8)
@@ -81,18 +128,26 @@ def _engine(options: Options) -> Engine:
     return Engine(options)
 
 
-def rewrite_source(data: bytes, *, options: Options | None = None) -> Rewrite:
+def rewrite_source(
+    data: bytes, *, options: Options | None = None, only: Only | None = None
+) -> Rewrite:
     """Port the bytes of one Python file.
 
     Args:
         data: the file's bytes, in whatever encoding its cookie or BOM declares.
         options: rules to run, and how the shim is imported.
+        only: tells which findings are to be rewritten or reported; None means all. What belongs
+            together stays together: a site whose group can't change as a whole is left.
 
     Returns:
         The new bytes and the findings. Input that can't be processed comes back as it was, with
         one finding of the level ERROR.
     """
-    return _engine(options or Options()).rewrite(data)
+    return _engine(options or Options()).rewrite(data, only)
+
+
+def _place(finding: Finding) -> tuple[int, int, str]:
+    return finding.line, finding.column, finding.code
 
 
 def _change(source: Source, fragment: Fragment, edit: Edit) -> Change:

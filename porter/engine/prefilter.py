@@ -12,7 +12,7 @@ def may_have_sites(data: bytes) -> bool:
     """
     if any(word in data for word in triggers.FILE_WORDS):
         return True
-    for libraries, words in triggers.LIBRARY_WORDS:
-        if any(name in data for name in libraries) and any(word in data for word in words):
+    for word, pattern in triggers.HINTS:
+        if word in data and pattern.search(data) is not None:
             return True
     return next(triggers.package_imports(data), None) is not None

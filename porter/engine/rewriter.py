@@ -23,6 +23,7 @@ from porter.rule import Context, Manual, Note, Ported, Rule
 
 RuleTable = Mapping[type[cst.CSTNode], Sequence[Rule]]
 
+_KEPT = "kept as it is"
 _VETOED = "left, since a site that it belongs with has to be ported by hand"
 _COMMENT = "left, since porting would lose a comment inside: move the comment out of the expression"
 _MODULE = cst.Module([])
@@ -47,7 +48,30 @@ class _Product:
     message: str
     original: cst.CSTNode
     node: cst.CSTNode
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...]
+    number: int
+
+
+_LEAF_BASES = (
+    cst.BaseParenthesizableWhitespace,
+    cst.Name,
+    cst.BaseNumber,
+    cst.SimpleString,
+    cst.Dot,
+    cst.Comma,
+    cst.AssignEqual,
+    cst.BaseBinaryOp,
+    cst.BaseBooleanOp,
+    cst.BaseCompOp,
+    cst.BaseUnaryOp,
+    cst.FormattedStringText,
+)
+"""Nodes in which there is nothing but blanks and comments to see."""
+
+_LEAVES = frozenset(
+    node for node in vars(cst).values() if isinstance(node, type) and issubclass(node, _LEAF_BASES)
+)
+"""The same as a set of types: an abstract class takes longer to ask."""
 
 
 class _Pass(cst.CSTTransformer):
@@ -62,11 +86,12 @@ class _Pass(cst.CSTTransformer):
         self.force_parentheses = False
         self.products: list[_Product] = []
         self._before: list[int] = []
+        self._number = 0
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         self.ctx.stack.append(node)
         self._before.append(len(self.products))
-        return True
+        return type(node) not in _LEAVES
 
     def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
         pass  # libcst looks for visit_<node>_<attribute> methods here; there are none
@@ -82,6 +107,7 @@ class _Pass(cst.CSTTransformer):
         rules = self.rules.get(type(original_node))
         if rules is None or isinstance(self.ctx.parent, cst.ConcatenatedString):
             return updated_node
+        self._number += 1
         for rule in rules:
             outcome = _ask(rule, original_node, updated_node, self.ctx)
             if outcome is not None:
@@ -120,6 +146,8 @@ class _Pass(cst.CSTTransformer):
 
     def _refusal(self, original: cst.CSTNode, ported: Ported) -> Manual | None:
         """Return why a rewrite can't be had here, None if it can."""
+        if self._number in self.fragment.kept:
+            return Manual(_KEPT, whole=False, groups=ported.groups)
         if self.fragment.frozen:
             return Manual(self.fragment.frozen, groups=ported.groups)
         if self.vetoed.intersection(ported.groups):
@@ -149,7 +177,8 @@ class _Pass(cst.CSTTransformer):
         node: cst.CSTNode,
         groups: tuple[str, ...],
     ) -> None:
-        self.products.append(_Product(rule, level, message, original, node, groups))
+        number = self._number
+        self.products.append(_Product(rule, level, message, original, node, groups, number))
 
 
 def _ask(
@@ -300,6 +329,7 @@ def _collect(
                 min(at, first),
                 replacement,
                 product.groups,
+                product.number,
             )
         )
     uses = any(key in new.spans for key in walk.ctx.runtime_nodes)

@@ -119,7 +119,7 @@ def module_scope(tree: ast.Module, data: bytes) -> Scope:
     Functions that declare a module's name global can rebind it; they are only looked for where
     the text declares so of a name that it imports.
     """
-    scope = Scope(tree, walrus=b":=" in data)
+    scope = Scope(tree, walrus=_WALRUS.search(data) is not None)
     declared = {
         name.strip().decode("utf-8")
         for found in _GLOBAL.findall(data)
@@ -138,4 +138,5 @@ def module_scope(tree: ast.Module, data: bytes) -> Scope:
     return scope
 
 
+_WALRUS = re.compile(rb"\w[ \t]*:=[ \t\r\n\\(]")
 _GLOBAL = re.compile(rb"^[ \t]*global[ \t]+([\w, \t]+)", re.MULTILINE)

@@ -11,6 +11,7 @@ import tokenize
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from porter.engine.recursion import recursion_limit
 
@@ -107,10 +108,8 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset of each line's first byte, by Python's own idea of a line."""
-        starts = [0]
-        for line in self.data.splitlines(keepends=True):  # of bytes: never at form feeds or U+2028
-            starts.append(starts[-1] + len(line))
-        return starts
+        lines = self.data.splitlines(keepends=True)  # of bytes: never at form feeds or U+2028
+        return [0, *accumulate(map(len, lines))]
 
     def offset(self, line: int, column: int) -> int:
         """Return the offset of an `ast` position (line from 1, column in UTF-8 bytes from 0)."""

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
-from porter.engine.facts import counts, is_autograd_function
+from porter.engine.facts import (
+    QUANTISED_LAYERS,
+    FileFacts,
+    counts,
+    is_autograd_function,
+)
 from porter.engine.naming import last_name, mentioned
 from porter.engine.place import Place
 from porter.engine.scope import Scope
 from porter.engine.source import Source
 
-_QUANTISED = (b"bnb", b"bitsandbytes", b"Linear8bit", b"Linear4bit", b"Params4bit")
+_UNAVAILABLE = re.compile(rb"\bnot\s+(?:\w+\.)*is_available\(\)")
 
 _KERNEL_CALL = re.compile(rb"\b(?!is_)(?:_?cuda_\w+|\w+(?<!to)_cuda)(?:\.\w+)*\(")
 """`roi_cuda.forward(...)`, `ext.cuda_forward(...)`; not `to_cuda(...)`, which moves a tensor."""
@@ -21,23 +27,25 @@ _KNOWS_NPU = re.compile(rb"(?<![a-z])(?:npu|hccl)", re.IGNORECASE)
 
 _MOVES = re.compile(rb"\.(?:cuda|to|to_empty)\(|[\"']cuda")
 
-_ASKS_FOR_CUDA = re.compile(rb"==\s*[\"']cuda[\"']|[\"']cuda[\"']\s*(?:==|in\b)")
+_ASKS_FOR_CUDA = re.compile(
+    rb"==\s*[\"']cuda[\"']|[\"']cuda[\"']\s*(?:==|in\b)|\bstartswith\([\"']cuda[\"']\)"
+)
 _CUDA_ALONE = re.compile(rb"\bcuda\.(?:nvtx|cudart|profiler|nccl|_sleep)\b|\bnvtx\.")
 
 
 def function_flags(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, place: Place, source: Source
+    node: ast.FunctionDef | ast.AsyncFunctionDef, place: Place, source: Source, facts: FileFacts
 ) -> frozenset[str]:
     """Return the flags of a function's body, those that hold around it included.
 
-    Among them is "of_class:x:Batch" for a parameter `x: Batch` of a class that defines `cuda`.
+    Among them are "of_class:x:Batch" for a parameter `x: Batch` of a class that defines `cuda`,
+    and "bitsandbytes" where the function names layers of that library.
     """
     outer = {f for f in place.flags - {"class_body", "enum"} if not f.startswith("counts:")}
-    flags: set[str] = set()
-    owners = {f.removeprefix("owns_cuda:") for f in place.flags if f.startswith("owns_cuda:")}
-    if owners:
+    flags = {"function"}
+    if facts.owners:
         for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
-            kind = mentioned(parameter.annotation, owners)
+            kind = mentioned(parameter.annotation, facts.owners)
             if kind:
                 flags.add(f"of_class:{parameter.arg}:{kind}")
     owner = place.scope.node
@@ -46,9 +54,8 @@ def function_flags(
     start = source.line_starts[node.lineno - 1]
     end = source.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
     body = source.data[start:end]
-    if b"device_count" in body:
-        flags |= counts(node)
-    if any(word in body for word in _QUANTISED):
+    flags |= counts(node, body)
+    if QUANTISED_LAYERS.search(body):
         flags.add("bitsandbytes")
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -77,7 +84,8 @@ def if_flags(node: ast.If, source: Source) -> tuple[bool, frozenset[str]]:
     this test, or another one of the same ladder, asks for an NPU or its HCCL; "cuda_kernel" where
     `is_cuda` or a comparison with "cuda" decides whether the branch calls something that has
     "cuda" in its name; "cuda_branch" where the test compares with "cuda" and the branch holds
-    nothing but what CUDA alone has.
+    nothing but what CUDA alone has; "refuses_cuda" where the test and the only statement under it
+    ask whether CUDA is wanted but not there.
     """
     start = source.offset(node.test.lineno, node.test.col_offset)
     end = source.offset(node.test.end_lineno or 1, node.test.end_col_offset or 0)
@@ -99,7 +107,23 @@ def if_flags(node: ast.If, source: Source) -> tuple[bool, frozenset[str]]:
         _CUDA_ALONE.search(_text([b], source)) for b in node.body
     ):
         flags.add("cuda_branch")
+    if _refuses_cuda(node, test, source):
+        flags.add("refuses_cuda")
     return negated, frozenset(flags)
+
+
+def _refuses_cuda(node: ast.If, test: bytes, source: Source) -> bool:
+    """Whether `device == "cuda" and not torch.cuda.is_available()` is written as two statements."""
+    match node:
+        case ast.If(body=[ast.Assert(test=inner)], orelse=[]):
+            unavailable = b"not " + _text([inner], source)
+        case ast.If(body=[ast.If(test=inner, orelse=[])], orelse=[]):
+            unavailable = _text([inner], source)
+        case _:
+            return False
+    if _ASKS_FOR_CUDA.search(test):
+        return _UNAVAILABLE.search(unavailable) is not None
+    return bool(_UNAVAILABLE.search(test) and _ASKS_FOR_CUDA.search(unavailable))
 
 
 def guard_group(node: ast.If, source: Source) -> str:
@@ -107,7 +131,7 @@ def guard_group(node: ast.If, source: Source) -> str:
     return f"guard:{source.offset(node.lineno, node.col_offset)}"
 
 
-def _text(body: list[ast.stmt], source: Source) -> bytes:
+def _text(body: Sequence[ast.stmt | ast.expr], source: Source) -> bytes:
     if not body:
         return b""
     start = source.offset(body[0].lineno, body[0].col_offset)

@@ -1,46 +1,68 @@
 """What makes porter look at a file, a line, an expression: plain words, no rule logic.
 
-A rule that speaks about something new adds its word here. This module imports nothing, so that
-the hook can dismiss a file without paying for libcst.
+A rule that speaks about something new adds its word here. This module imports nothing of porter,
+so that the hook can dismiss a file without paying for libcst.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-FILE_WORDS = (
-    *(b"cuda", b"CUDA", b"nccl", b"NCCL", b"nvidia-smi", b"pin_memory", b"out of memory"),
-    *(b"DataParallel", b"device_ids", b"device_map", b"load_in_", b"flash_attention_"),
-)
+FILE_WORDS = (b"cuda", b"CUDA", b"nccl", b"NCCL", b"nvidia-smi")
 """A file, or a line, with one of these may hold a site."""
 
-LIBRARY_WORDS = (
-    (
-        (b"torch",),
-        (
-            *(b"torch as ", b"torch.load", b"torch.compile", b"_autocast_", b"GradScaler"),
-            *(b"convert_sync_batchnorm", b"get_device()", b"fork_rng", b"cpp_extension"),
-        ),
-    ),
-    (
-        (b"transformers", b"Arguments(", b"Config("),
-        (b"tf32", b"_8bit", b"paged_", b"apex_fused", b"is_torch_bf16"),
-    ),
-    ((b"ightning",), (b"accelerator=", b"gpus=")),
-)
-"""A file with one of the first, which name a library, and one of the second may hold a site.
+_QUOTED = rb"[\"'][^\"'\n]{0,100}"
+_GIVEN = rb"[\"']?\]?\s*[:=]\s*"  # `name=`, `"name": `, `["name"] = `
 
-Each word costs a search through all files that hold no other, so one that never stands alone in
-practice, or has nothing to be ported where it does, is a LINE_WORD.
+HINTS = tuple(
+    (word, re.compile(pattern))
+    for word, pattern in (
+        (
+            b"torch",
+            rb"torch(?: as (?!torch\b)|\.(?:jit\.)?load\((?![^\n]*map_location=(?!None))"
+            rb"|\.compile(?:\(|(?<=[@=]torch\.compile)[\r\n]|(?<== torch\.compile)[\r\n])"
+            rb"|\.(?:is_autocast_enabled|[gs]et_autocast)|\.amp\b|\.GradScaler|\.random\b"
+            rb"|\.utils[. ](?:import )?cpp_ext"
+            rb"| import [^\n]*\b(?:load|compile|amp|GradScaler|cpp_ext\w*)\b|_bf16|_tf32)",
+        ),
+        (b"pin_memory", rb"pin_memory(?:\(|_device|" + _GIVEN + rb"True)"),
+        (b"out of memory", _QUOTED + rb"out of memory"),
+        (b"DataParallel", rb"DataParallel(?:\(| as )|DataParallel,[^\n]*device"),
+        (
+            b"device",
+            rb"device(?:\(\)\s*[,)]|(?:_ids|(?<=output_device))\s*=\s*(?!None)"
+            rb"|_map" + _GIVEN + rb"(?:\{|\d|\w*rank))",
+        ),
+        (b"convert_sync_batchnorm", rb"convert_sync_batchnorm\("),
+        (b"load_in_", rb"load_in_[48]bit" + _GIVEN + rb"(?!False|None|load_in_|bool|Opt)\w"),
+        (
+            b"flash_attention_",
+            rb"flash_attention_(?:2\s*=\s*True|\d(?<=[\"']flash_attention_\d)"
+            rb"(?<![=!]= [\"']flash_attention_\d)[\"'](?!\s*[\]:]))",
+        ),
+        (b"optim=", rb"optim=[\"'](?:paged_|\w+_(?:[48]bit|32bit|apex_fused))"),
+        (b"tf32=", rb"tf32=(?!False|None)"),
+        (b"ightning", rb"accelerator\s*=\s*[\"'(\w]|gpus\s*=\s*[^=0N]"),
+    )
+)
+"""A file with one of the first may hold a site where the second finds something.
+
+The words are what is quick to look for; the expressions keep files from being parsed in which
+they stand in a signature, a text, or something that is passed through.
 """
 
 LINE_WORDS = (
-    *(word for _, words in LIBRARY_WORDS for word in words),
+    *(b"pin_memory", b"out of memory", b"DataParallel", b"device_ids", b"device_map", b"load_in_"),
+    *(b"flash_attention_", b"tf32", b"_8bit", b"paged_", b"apex_fused", b"is_torch_bf16"),
+    *(b"torch.load", b"torch.compile", b"_autocast_", b"GradScaler", b"fork_rng"),
+    *(b"convert_sync_batchnorm", b"get_device()", b"cpp_extension", b"accelerator=", b"gpus="),
     *(b"rank)", b"rank,", b"gpu)", b"gpu,", b"gpu_id", b"device_id", b"get_rank()"),
     *(b".to(0", b".to(1", b"device=0", b"device=1", b"device=i)", b"device=i,", b"torch.device(0"),
     *(b".load(", b".compile(", b"LOCAL_RANK", b"output_device"),
     *(b"parallel.data_parallel", b"import data_parallel", b"triton.jit"),
-    *(b"cudnn", b"channels_last", b'"fork"', b"'fork'", b"CUBLAS_", b"NVTE_"),
+    *(b"import _C", b"import load", b"emit_nvtx", b"barrier("),
+    *(b"cudnn", b"__global__", b"channels_last", b'"fork"', b"'fork'", b"CUBLAS_", b"NVTE_"),
     *(b"record_stream", b"multi_processor_count", b"warp_size", b".major", b".minor"),
 )
 """A line with one of these may hold a site, in a file that has another reason to be looked at."""
@@ -75,7 +97,7 @@ ATTRIBUTES = frozenset(
     cuda is_cuda NCCL CUDA cudnn
     record_stream multi_processor_count warp_size major minor
     to get_device device pin_memory load compile jit channels_last channels_last_3d
-    get_context set_start_method has_cuda _C
+    get_context set_start_method has_cuda _C emit_nvtx barrier
     CUDAExtension load_inline
     is_torch_bf16_gpu_available is_torch_bf16_available is_torch_tf32_available
     is_torch_cuda_available
@@ -89,7 +111,7 @@ ATTRIBUTES = frozenset(
 
 KEYWORDS = frozenset(
     """
-    use_cuda no_cuda multiprocessing_context sort_by
+    use_cuda no_cuda
     device pin_memory pin_memory_device device_map accelerator gpus tf32
     device_ids output_device device_id
     load_in_8bit load_in_4bit use_flash_attention_2 CUDA_VISIBLE_DEVICES
@@ -106,6 +128,8 @@ STRINGS = (
     "_8bit",
     "paged_",
     "apex_fused",
+    "load_in_",
+    "pin_memory",
     "fork",
     "local_rank",
 )
@@ -114,9 +138,14 @@ STRINGS = (
 PHRASES = ("torch.cuda", "out of memory", "cuda error", "nvidia-smi")
 """A string that holds one of these, in any case, may be a site."""
 
+CODE = (".cuda(", "torch.cuda", '"cuda', "'cuda", "__global__")
+"""A string of any length that holds one of these may hold code: a program, a doctest, a kernel."""
+
 NAMESPACES = (
     "torch.cuda",
     "torch._C",
+    "torch.load",
+    "torch.jit.load",
     "torch.backends.cuda",
     "torch.backends.cudnn",
     "torch.amp.GradScaler",
@@ -151,6 +180,8 @@ MODULES = frozenset(
 
 def in_string(value: str) -> bool:
     """Whether a string constant may be a site."""
+    if any(mark in value for mark in CODE):
+        return True
     if len(value) > 200:
         return False
     lowered = value.lower()

@@ -64,6 +64,18 @@ def with_value(call: cst.Call, index: int, value: cst.BaseExpression) -> cst.Cal
     return call.with_changes(args=args)
 
 
+def with_keyword(call: cst.Call, name: str, value: cst.BaseExpression) -> cst.Call:
+    """Return the call with one more argument, a keyword behind all others."""
+    *others, last = call.args
+    between = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    if others and isinstance(others[-1].comma, cst.Comma):
+        between = others[-1].comma  # each on a line of its own where the others are
+    behind = {"comma": last.comma, "whitespace_after_arg": last.whitespace_after_arg}
+    added = keyword(cst.Arg(value), name).with_changes(**behind)
+    last = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
+    return call.with_changes(args=[*others, last, added])
+
+
 def has_stars(call: cst.Call) -> bool:
     """Whether some arguments are hidden behind `*` or `**`."""
     return any(a.star for a in call.args)

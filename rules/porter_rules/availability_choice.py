@@ -46,27 +46,37 @@ def chosen_device(found: Choice, use: Use, ctx: Context) -> cst.BaseExpression |
     """
     if use is Use.FOREIGN:
         return None
-    device: cst.CSTNode | None
-    if device_string(found.chosen, ctx) is not None:
+    device = found.updated
+    if device_string(found.chosen, ctx) is not None or _is_ported(found.chosen, ctx):
         if string_value(found.fallback) != "cpu":
             return None
-        device = found.updated
         spelled = device_string(device, ctx)
         if spelled is not None:
             device = spelled.as_device(ctx) if use is Use.DEVICE else spelled.as_text(ctx)
     elif is_constructor(found.chosen, ctx) and _is_cpu(found.fallback, ctx):
-        device = found.updated
         if isinstance(device, cst.Call) and is_constructor(device, ctx):
-            device = resolved(device, ctx) or device
+            call = resolved(device, ctx)
+            device = call if isinstance(call, cst.Call) else device
     else:
         return None
-    assert isinstance(device, cst.BaseExpression)
     return device if _holds_without_accelerator(device, ctx) else None
 
 
 def has_index(device: cst.BaseExpression, ctx: Context) -> bool:
     """Whether a device that was chosen is one call of the shim, `accel.torch_device(index)`."""
     return isinstance(device, cst.Call) and is_runtime(device.func, ctx)
+
+
+def _is_ported(node: cst.BaseExpression, ctx: Context) -> bool:
+    """Whether an earlier run, of fewer rules, has ported the string."""
+    match node:
+        case cst.Call(func=cst.Name(value="str"), args=[cst.Arg(value=inner)]):
+            return _is_ported(inner, ctx)
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="torch_device"))):
+            return is_runtime(node, ctx)
+        case cst.Attribute(attr=cst.Name(value="device_type")):
+            return is_runtime(node, ctx)
+    return False
 
 
 def _is_available(test: cst.CSTNode, ctx: Context) -> bool:

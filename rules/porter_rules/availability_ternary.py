@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
-from porter.rule import Context, Manual, Outcome, rule
+from porter.rule import Context, Manual, Note, Outcome, rule
 from porter_rules.availability_choice import choice, chosen_device, has_index, use_of_chosen
 from porter_rules.device_arguments import Use
 from porter_rules.device_constructor import is_constructor
 from porter_rules.device_roles import ported
 from porter_rules.device_strings import DeviceString, device_string
+from porter_rules.leaving import NPU_HANDLED
+from porter_rules.nodes import string_value
+
+_NPU = re.compile(r"(?<![a-z])npu", re.IGNORECASE)
+_PORTABLE = Note(NPU_HANDLED.why, whole=True)
 
 _UNKNOWN = (
     '"cuda" is chosen by torch.cuda.is_available() for something of which it is not known '
@@ -79,6 +86,11 @@ _UNKNOWN = (
         'mode = "cuda" if torch.cuda.is_available() else "auto"',
         'run("cuda" if torch.cuda.is_available() else None)',
     ],
+    notes=[
+        'd = "npu" if is_npu_available() else "cuda" if torch.cuda.is_available() else "cpu"',
+        'd = "cuda" if torch.cuda.is_available() else "npu" if torch.npu.is_available() else "cpu"',
+        'x = x.npu() if hasattr(torch, "npu") else x.cuda()',
+    ],
     valid=[
         'd = torch.device("cuda" if torch.cuda.is_available() and not args.no_cuda else "cpu")',
         'd = "cuda" if use_cuda else "cpu"',
@@ -100,9 +112,11 @@ def availability_ternary(original: cst.IfExp, updated: cst.IfExp, ctx: Context) 
     an index that has to be computed keeps its form: test and string are ported each by its own
     rule.
 
-    Not rewritten: a choice between "cuda" and something that is no device, of which it isn't
-    known what it is for. Test and string are left together.
+    A choice that knows the NPU already is left as a whole. So is one between "cuda" and something
+    that is no device, where it isn't known what it is for.
     """
+    if _knows_npu(original):
+        return None if updated.deep_equals(original) else _PORTABLE
     found = choice(original, updated, ctx)
     if found is None or ctx.within("npu_aware"):
         return None
@@ -113,6 +127,14 @@ def availability_ternary(original: cst.IfExp, updated: cst.IfExp, ctx: Context) 
     if device is None or (has_index(device, ctx) and _is_only_argument_of_constructor(ctx)):
         return None
     return ported(device, ctx.role(original), ctx)
+
+
+def _knows_npu(node: cst.BaseExpression) -> bool:
+    """Whether a test of the choice, or what it chooses, is an NPU."""
+    if not isinstance(node, cst.IfExp):
+        return (string_value(node) or "").startswith("npu")
+    test = cst.Module([]).code_for_node(node.test)
+    return bool(_NPU.search(test)) or _knows_npu(node.body) or _knows_npu(node.orelse)
 
 
 def _is_only_argument_of_constructor(ctx: Context) -> bool:

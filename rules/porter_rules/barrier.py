@@ -19,6 +19,10 @@ from porter_rules.nodes import argument
             "dist.barrier(device_ids=accel.device_ids(local_rank))",
         ),
         (
+            "torch.distributed.barrier(group, False, [rank])  # CUDA",
+            "torch.distributed.barrier(group, False, accel.device_ids(rank))  # CUDA",
+        ),
+        (
             "from torch.distributed import barrier\nbarrier(g, device_ids=[0])\n",
             "from torch.distributed import barrier\nbarrier(g, device_ids=accel.device_ids(0))\n",
         ),
@@ -39,9 +43,11 @@ def barrier(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
     callee = ctx.callee(original)
     if callee.rpartition(".")[2] != "barrier":
         return None
-    ids = argument(original, "device_ids", None)
+    ids = argument(original, "device_ids", 2)  # of group, async_op, device_ids
     if ids is None or is_none(ids.value):
         return None
+    if ids.keyword is None and not isinstance(ids.value, cst.List):
+        return None  # some other barrier's third argument
     index = original.args.index(ids)
     value = ported_ids(ids.value, updated.args[index].value, ctx)
     if value is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.rule import Imported, ImportOutcome, Manual, Mirrored, import_rule
-from porter_rules.names import AMP, HOMES, at_home, shim_name, why_refused
+from porter_rules.names import AMP, HOMES, INSIDE_AMP, at_home, shim_name, why_refused
 
 _MODULES = frozenset({"", "nvtx", "amp", "amp.autocast_mode", "amp.grad_scaler", *HOMES})
 """Modules whose uses are ported where they stand (`cuda.synchronize()`, `nvtx.mark(m)`)."""
@@ -11,11 +11,6 @@ _MODULES = frozenset({"", "nvtx", "amp", "amp.autocast_mode", "amp.grad_scaler",
 _STAR = (
     "a star import of torch.cuda hides which names are used: import the names that are needed, "
     "and run porter again"
-)
-
-_INSIDE_AMP = (
-    "belongs to the inside of CUDA's mixed precision: use the shim's autocast, GradScaler, "
-    "custom_fwd and custom_bwd"
 )
 
 
@@ -113,4 +108,4 @@ def cuda_import(imported: Imported) -> ImportOutcome:
     attribute = AMP.get(name) or shim_name(name)
     if attribute is not None:
         return Mirrored(attribute)
-    return Manual(why_refused(name) or f"torch.cuda.{name} {_INSIDE_AMP}")
+    return Manual(why_refused(name) or f"torch.cuda.{name} {INSIDE_AMP}")

@@ -22,6 +22,7 @@ class Use(Enum):
     WORDS = "text for people, or the name of an attribute"
     ELSEWHERE = "the expression around it has a rule of its own"
     FOREIGN = "a device of another library"
+    MEMBER = "the value of an enum's member"
     PART = "a piece of a string that is put together or taken apart"
     UNKNOWN = "a value whose meaning is not known"
 
@@ -60,9 +61,12 @@ _SURGERY = frozenset(
 _OTHER_CALLEES = re.compile(r"device|.*device_(?:map|mesh)")
 """What has "device" in its name and need not be about one of torch: `lib.device("cuda")`."""
 
-_HELP = frozenset(
+HELP = frozenset(
     {"help", "metavar", "msg", "message", "reason", "description", "title", "doc", "keywords"}
 )
+"""Keywords, and keys of a dict, whose values are read by people."""
+
+_NAMING = frozenset({"action", "dest", "type", "envvar"})
 
 _POSITIONS = {
     "torch.device": (0, Use.DEVICE),
@@ -91,6 +95,8 @@ def has_own_rule(role: Role, *, direct: bool) -> bool:
         return False
     if any(word in role.callee for word in _MIXED_PRECISION):
         return True
+    if role.name == "accelerator" and last_name(role.callee) in ("Trainer", "Fabric"):
+        return True  # Lightning's
     return direct and (role.name == "pin_memory_device" or role.callee == "torch.device")
 
 
@@ -124,7 +130,7 @@ def keyword_use(role: Role, ctx: Context) -> Use:
         return Use.TEXT if declares_device(call) else Use.UNKNOWN
     if name in FIELDS and role.name == "default":
         return by_name(ctx.fragment_role.name)
-    if role.name in _HELP:
+    if role.name in HELP or (name in OPTIONS and role.name in _NAMING):
         return Use.WORDS
     if not names_device(role.name):
         return Use.UNKNOWN

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Outcome, rule
+from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.comparison_forms import parenthesised
 from porter_rules.cuda_kernels import PICKS_KERNEL, picks_kernel
 from porter_rules.device_equality import compared, starts_with
+from porter_rules.leaving import BESIDE_QUANTISING, REFUSES_CUDA, is_quantising
 
 
 @rule(
@@ -131,6 +132,10 @@ from porter_rules.device_equality import compared, starts_with
         'device = torch.device(name)\nok = device == "cuda"',
         'ok = device in ("cuda:0", "cuda:1")',
         'ok = get_device().type in ("cuda", "mps")',
+        'if device == "cuda":\n    if not torch.cuda.is_available():\n        device = "cpu"',
+        'if args.device.startswith("cuda"):\n    assert torch.cuda.is_available()',
+        "import bitsandbytes as bnb\ndef place(m, d):\n    if isinstance(m, bnb.nn.Linear4bit):\n"
+        '        i = d.index if d.type == "cuda" else None',
     ],
     notes=[
         'ok = device.type in ("cuda", "npu")',
@@ -158,18 +163,26 @@ def device_comparison(
     known, and gets the resolved one as well.
 
     Not rewritten: a comparison of which it isn't known whether it is about a device (a backend, a
-    key, a file name); a test that picks a CUDA kernel; strings that are taken apart
+    key, a file name); a test that picks a CUDA kernel, or stands beside layers of bitsandbytes;
+    a test that refuses "cuda" where CUDA is not available (PTR310); strings that are taken apart
     (`startswith("cuda:")`: take `torch.device(d).index`); chains.
     """
     if ctx.within("triton"):
         return None
     if isinstance(original, cst.Call) and isinstance(updated, cst.Call):
-        return starts_with(original, updated, ctx)
-    assert isinstance(original, cst.Comparison)
-    assert isinstance(updated, cst.Comparison)
-    outcome = compared(original, updated, ctx)
-    if isinstance(outcome, cst.CSTNode) and picks_kernel(ctx):
+        outcome = starts_with(original, updated, ctx)
+    else:
+        assert isinstance(original, cst.Comparison)
+        assert isinstance(updated, cst.Comparison)
+        outcome = compared(original, updated, ctx)
+    if not isinstance(outcome, cst.CSTNode):
+        return outcome
+    if picks_kernel(ctx):
         return PICKS_KERNEL
+    if is_quantising(ctx):
+        return BESIDE_QUANTISING
+    if ctx.within("refuses_cuda"):
+        return Manual(REFUSES_CUDA)
     joined = isinstance(ctx.parent, cst.BooleanOperation) and not updated.lpar
     if joined and isinstance(outcome, cst.BooleanOperation):
         return parenthesised(outcome)  # `a and (b and c)` is another tree than `a and b and c`

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 
 from porter.rule import Context, Outcome, rule
@@ -44,6 +46,14 @@ _PROCESSES = frozenset({"nprocs", "world_size"})
         (
             "world_size = torch.cuda.device_count()",
             "world_size = max(1, accel.device_count())",
+        ),
+        (
+            "args.world_size = torch.cuda.device_count() * args.nodes",
+            "args.world_size = max(1, accel.device_count()) * args.nodes",
+        ),
+        (
+            "steps = total // (batch * torch.cuda.device_count())",
+            "steps = total // (batch * max(1, accel.device_count()))",
         ),
         (
             "from torch.cuda import device_count\nrank = i % device_count()",
@@ -90,10 +100,11 @@ def device_count(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome
 
 def _must_count(node: cst.Call, ctx: Context) -> bool:
     """Whether 0 would raise, or do nothing, in this place."""
-    role = ctx.role(node)
+    whole, around = _product(node, ctx)
+    role = around.role(whole)
     match role.kind:
         case "operand":
-            return _is_divisor(node, ctx.parent)
+            return _is_divisor(whole, around.parent)
         case "keyword":
             return role.name in _PROCESSES
         case "argument":
@@ -103,7 +114,20 @@ def _must_count(node: cst.Call, ctx: Context) -> bool:
     return False
 
 
-def _is_divisor(node: cst.Call, parent: cst.CSTNode | None) -> bool:
+def _product(node: cst.CSTNode, ctx: Context) -> tuple[cst.CSTNode, Context]:
+    """Return the product that the node is a factor of, or the node, and where that stands."""
+    at = len(ctx.stack)
+    while at > 0:
+        around = ctx.stack[at - 1]
+        if not isinstance(around, cst.BinaryOperation):
+            break
+        if not isinstance(around.operator, cst.Multiply):
+            break
+        node, at = around, at - 1
+    return node, replace(ctx, stack=ctx.stack[:at])
+
+
+def _is_divisor(node: cst.CSTNode, parent: cst.CSTNode | None) -> bool:
     if not isinstance(parent, cst.BinaryOperation) or parent.right is not node:
         return False
     if isinstance(parent.left, cst.BaseString):

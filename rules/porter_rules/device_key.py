@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, rule
-from porter_rules.device_arguments import Use, above
-from porter_rules.device_roles import is_map_location, use_of
+from porter_rules.device_arguments import Use
+from porter_rules.device_roles import is_map_location, keyed, use_of
 from porter_rules.device_strings import device_string, is_other_device
 from porter_rules.nodes import string_value
 
@@ -34,9 +34,11 @@ _STORED = Note('the key "cuda" stays: whatever looks it up, or has saved it, kno
         'info = {"torch": 1, "cuda": 2}',
         'busy[f"cuda:{i}"] = True',
         'K = {"cuda": a, "npu": b, "cpu": c}',
+        'stats = {f"cuda:{i}": 0 for i in range(n)}',
     ],
     valid=[
         's = torch.load(p, map_location={"cuda:0": "cpu"})',
+        's = torch.load(p, map_location={f"cuda:{i}": "cpu" for i in range(8)})',
         'x = d["cuda_rng"]',
         'device = cfg.get("device", "cuda")',
     ],
@@ -53,15 +55,16 @@ def device_key(original: cst.BaseString, updated: cst.BaseString, ctx: Context) 
     """
     if device_string(original, ctx) is None or use_of(original, ctx) is not Use.KEY:
         return None
-    role = ctx.role(original)
-    if role.kind != "key":
+    if ctx.role(original).kind != "key" and not isinstance(ctx.parent, cst.DictComp):
         return _LOOKED_UP
-    if is_map_location(role.outer):
+    shown, role = keyed(ctx)
+    if is_map_location(role):
         return None
-    shown, _ = above(ctx, cst.Dict)
-    assert isinstance(shown, cst.Dict)
-    keys = [e.key for e in shown.elements if isinstance(e, cst.DictElement)]
+    keys = []
+    if isinstance(shown, cst.Dict):
+        keys = [e.key for e in shown.elements if isinstance(e, cst.DictElement)]
     if any(string_value(k) == "npu" for k in keys):
         return _STORED
-    chosen = role.outer is not None and role.outer.kind == "receiver"
-    return Manual(_BY_TYPE) if chosen or any(is_other_device(k) for k in keys) else _STORED
+    return (
+        Manual(_BY_TYPE) if role.kind == "receiver" or any(map(is_other_device, keys)) else _STORED
+    )

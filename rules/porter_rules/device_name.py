@@ -7,7 +7,7 @@ import libcst as cst
 from porter.rule import Context, Manual, Note, Outcome, Role, rule
 from porter_rules.device_arguments import Use
 from porter_rules.device_roles import elements, is_literal_type, use_of
-from porter_rules.device_strings import OTHER_DEVICES, looks_like_device
+from porter_rules.device_strings import OTHER_DEVICES, device_string, looks_like_device
 from porter_rules.leaving import NPU_HANDLED
 from porter_rules.nodes import string_value
 
@@ -50,11 +50,16 @@ _LITERAL = (
         'def f(torch):\n    return torch.device("cuda")',
         'd = "cuda:" f"{i}"',
         'd = f"cuda:{a}{b}"',
+        'device = f"cuda:{a}{b}"',
+        'x = x.to("cuda:" "0")',
+        'device = "cuda:{}".format(*ids)',
+        's = torch.load(p, map_location=dict([("cuda:0", "cpu")]))',
         'ok = re.fullmatch(r"cuda:[0-9]+", d)',
         'from typing import Literal\ndef f(device: Literal["cuda", "cpu"] = "cpu"): ...',
         'if torch.cuda.is_available():\n    backend = "cuda"',
     ],
     notes=[
+        "from enum import Enum\nclass D(Enum):\n    device = 'cuda'\n    second = 'cuda:1'",
         'from enum import Enum\nclass RNGType(Enum):\n    TORCH = "torch"\n    CUDA = "cuda"',
         'synchronize(["torch", "cuda"])',
     ],
@@ -83,12 +88,14 @@ def device_name(original: cst.BaseString, updated: cst.BaseString, ctx: Context)
     if not looks_like_device(original) or ctx.within("triton"):
         return None
     use = use_of(original, ctx)
-    if use not in (Use.PART, Use.UNKNOWN, Use.FOREIGN):
+    if use in (Use.DEVICE, Use.TEXT) and device_string(original, ctx) is None:
+        use = Use.PART
+    if use not in (Use.PART, Use.UNKNOWN, Use.FOREIGN, Use.MEMBER):
         return None
     if ctx.within("npu_aware"):
         return NPU_HANDLED
     role = ctx.role(original)
-    if ctx.within("enum") and ctx.within("class_body") and role.kind == "assign":
+    if use is Use.MEMBER:
         return _MEMBER
     if role.kind == "element" and _is_vocabulary(ctx):
         return _VOCABULARY
@@ -110,9 +117,9 @@ def _place(role: Role) -> str:
         case "default":
             return f"the default of {role.name}"
         case "keyword":
-            return f"{role.name}= of {role.callee.removeprefix('?.')}"
+            return f"{role.name}= of {_function(role)}"
         case "argument":
-            return f"an argument of {role.callee.removeprefix('?.')}"
+            return f"an argument of {_function(role)}"
         case "return":
             return f"what {role.name or 'a lambda'} returns"
         case "element":
@@ -120,6 +127,10 @@ def _place(role: Role) -> str:
         case "value":
             return f'the value of "{role.name}"' if role.name else "a value in a dict"
     return "a value"
+
+
+def _function(role: Role) -> str:
+    return "a call" if role.callee == "?" else role.callee.removeprefix("?.")
 
 
 def _is_vocabulary(ctx: Context) -> bool:

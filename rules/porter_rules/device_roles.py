@@ -7,6 +7,7 @@ import libcst as cst
 from porter.rule import Context, Outcome, Ported, Role
 from porter_rules.device_arguments import (
     FIELDS,
+    HELP,
     Use,
     above,
     argument_use,
@@ -52,6 +53,12 @@ def is_map_location(role: Role | None) -> bool:
     return role.kind in ("keyword", "assign", "default") and "map_location" in role.name
 
 
+def keyed(ctx: Context) -> tuple[cst.CSTNode, Role]:
+    """Return the dict, or dict comprehension, in which the node is a key, and its role."""
+    shown, around = above(ctx, cst.Dict, cst.DictComp)
+    return shown, around.role(shown)
+
+
 def elements(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
     """Return what a list, tuple or set holds where its elements are written out."""
     if not isinstance(node, _DISPLAYS):
@@ -87,6 +94,8 @@ def _use(node: cst.CSTNode, ctx: Context) -> Use:
     """Judge a node by its role; `ctx.stack` is what lies around it."""
     role = ctx.role(node)
     match role.kind:
+        case "assign" if ctx.within("enum") and ctx.within("class_body"):
+            return Use.MEMBER
         case "assign" | "default" | "iterate":
             return by_name(role.name)
         case "return":
@@ -112,7 +121,7 @@ def _use(node: cst.CSTNode, ctx: Context) -> Use:
         case "receiver" if role.name == "format" and device_string(above(ctx, cst.Call)[0], ctx):
             return Use.ELSEWHERE
         case "other":
-            return _produced(ctx)
+            return _produced(node, ctx)
     return Use.PART
 
 
@@ -139,11 +148,14 @@ def _operand(node: cst.CSTNode, ctx: Context) -> Use:
     return Use.WORDS if words else Use.PART
 
 
-def _produced(ctx: Context) -> Use:
+def _produced(node: cst.CSTNode, ctx: Context) -> Use:
     """Judge what a comprehension yields by the comprehension."""
     match ctx.parent:
         case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
             return _listed(*above(ctx, *_COMPREHENSIONS))
+        case cst.DictComp(key=key):
+            shown, around = above(ctx, cst.DictComp)
+            return Use.KEY if node is key else _in_dict(around.role(shown))
         case cst.CompFor(target=cst.Name(value=name)):
             return by_name(name)
     return Use.UNKNOWN
@@ -159,10 +171,20 @@ def _element(role: Role, ctx: Context) -> Use:
         return Use.ELSEWHERE  # ported before: ["cuda", "cpu", accel.device_type]
     if role.outer == Role("receiver") and any(is_other_device(s) for s in siblings):
         return Use.TEXT  # ["cpu", "cuda"][torch.cuda.is_available()]
+    if _is_pair_of_dict(role):
+        return Use.PART
     option = string_value(before[-1]) or "" if before else ""
     if option.startswith("-") and names_device(option):
         return Use.TEXT  # main(["--device", "cuda"])
     return _listed(display, around)
+
+
+def _is_pair_of_dict(role: Role) -> bool:
+    """Whether the element belongs to a pair in `dict([("cuda:0", "cpu")])`."""
+    match role.outer:
+        case Role(kind="element", outer=Role(kind="argument", callee="builtins.dict")):
+            return True
+    return False
 
 
 def _listed(display: cst.CSTNode, ctx: Context) -> Use:
@@ -189,11 +211,22 @@ def _value(role: Role, ctx: Context) -> Use:
     outer = role.outer
     if outer is None or has_own_rule(outer, direct=True):
         return Use.ELSEWHERE
-    if names_device(role.name) or is_map_location(outer):
+    if names_device(role.name):
         return Use.TEXT
+    if role.name in HELP:
+        return Use.WORDS
     if outer.kind == "receiver":
         shown, _ = above(ctx, cst.Dict)
         assert isinstance(shown, cst.Dict)
         if any(is_other_device(e.value) for e in shown.elements):
             return Use.TEXT  # {True: "cuda", False: "cpu"}[torch.cuda.is_available()]
-    return by_name(outer.name) if outer.kind in ("assign", "default", "keyword") else Use.UNKNOWN
+    return _in_dict(outer)
+
+
+def _in_dict(role: Role) -> Use:
+    """Judge the values of a dict by what is done with the dict."""
+    if has_own_rule(role, direct=True):
+        return Use.ELSEWHERE
+    if is_map_location(role):
+        return Use.TEXT
+    return by_name(role.name) if role.kind in ("assign", "default", "keyword") else Use.UNKNOWN

@@ -72,14 +72,16 @@ def looks_like_device(node: cst.CSTNode) -> bool:
     match node:
         case cst.SimpleString():
             value = string_value(node) or ""
-        case cst.FormattedString(parts=[cst.FormattedStringText(value=value), *_]):
-            pass
+        case cst.FormattedString(parts=[cst.FormattedStringText(), *_] as parts):
+            value = "".join(p.value for p in parts if isinstance(p, cst.FormattedStringText))
         case cst.ConcatenatedString(left=left):
             return looks_like_device(left)
         case _:
             return False
-    # "cuda:nccl,cpu:gloo" is a backend of torch.distributed.
-    return value == "cuda" or (value.startswith("cuda:") and "nccl" not in value)
+    if value == "cuda":
+        return True
+    # "cuda:nccl,cpu:gloo" is a backend of torch.distributed; "cuda:0 or cpu" is prose.
+    return value.startswith("cuda:") and "nccl" not in value and " " not in value
 
 
 def _literal(value: str) -> DeviceString | None:

@@ -15,6 +15,7 @@ from porter_rules.nodes import argument, string_value
         'import multiprocessing as mp\nmp.get_context("fork").Process(target=w).start()  # CUDA\n',
         'import torch.multiprocessing as mp\nmp.set_start_method("fork", force=True)  # CUDA\n',
         'from multiprocessing import set_start_method\nset_start_method(method="fork")  # CUDA\n',
+        'loader = DataLoader(ds, multiprocessing_context="fork")  # CUDA\n',
     ],
     valid=[
         'import multiprocessing as mp\nmp.set_start_method("spawn")  # CUDA\n',
@@ -29,11 +30,15 @@ def fork_start(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
     start again in the child. It works only while the parent has not touched the device, which
     can't be seen here. Use "spawn" or "forkserver" for workers that use the device.
     """
-    if ctx.callee(original).rpartition(".")[2] not in ("get_context", "set_start_method"):
-        return None
-    method = argument(original, "method", 0)
+    called = ctx.callee(original).rpartition(".")[2]
+    if called in ("get_context", "set_start_method"):
+        method = argument(original, "method", 0)
+    else:
+        method = argument(original, "multiprocessing_context", None)
     if method is None or string_value(method.value) != "fork":
         return None
     return Manual(
-        'a forked process can\'t use an accelerator that its parent has used: start it with "spawn"'
+        '"fork" starts processes that can\'t use an accelerator which their parent has used: '
+        'take "spawn" or "forkserver" where they do',
+        whole=False,
     )

@@ -37,6 +37,7 @@ _WHY_TF32 = (
     on=(cst.Call, cst.SimpleString),
     manual=[
         'm = AutoModel.from_pretrained("x", load_in_8bit=True)\n',
+        'kwargs = {"load_in_8bit": True}\n',
         "c = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_use_double_quant=True)\n",
         'm = AutoModel.from_pretrained("x", attn_implementation="flash_attention_2")\n',
         'kwargs["attn_implementation"] = "flash_attention_2"\n',
@@ -48,11 +49,15 @@ _WHY_TF32 = (
     ],
     notes=[
         'm = AutoModel.from_pretrained("x", load_in_8bit=args.load_in_8bit)\n',
+        'kwargs["load_in_8bit"] = args.load_in_8bit\n',
+        'kwargs = {"load_in_4bit": args.load_in_4bit}\n',
         "a = TrainingArguments(out, no_cuda=args.cpu)\n",
         "a = TrainingArguments(out, tf32=args.tf32)\n",
     ],
     valid=[
         'm = AutoModel.from_pretrained("x", load_in_8bit=False)\n',
+        'kwargs = {"load_in_8bit": False}\n',
+        'if kwargs["load_in_8bit"] or kwargs.pop("load_in_4bit", False):\n    pass\n',
         'm = AutoModel.from_pretrained("x", attn_implementation="sdpa")\n',
         'if config._attn_implementation == "flash_attention_2":\n    pass\n',
         'CLASSES["flash_attention_2"] = FlashAttention\n',
@@ -78,11 +83,9 @@ def hf_arguments(
     assert isinstance(original, cst.Call)
     name = ctx.callee(original).rpartition(".")[2]
     for keyword in _QUANTISED:
-        state = _state(original, keyword)
-        if state == "on":
-            return Manual(_WHY_QUANTISED.format(name=f"{keyword}=True"), whole=False)
-        if state == "variable":
-            return Note(f"where {keyword} is on, bitsandbytes is needed, whose kernels are CUDA's")
+        outcome = _quantised(keyword, _state(original, keyword))
+        if outcome is not None:
+            return outcome
     if _state(original, "use_flash_attention_2") == "on":
         return Manual(_WHY_ATTENTION.format(name="use_flash_attention_2"), whole=False)
     if not name.endswith("Arguments") and not name.endswith("Config"):
@@ -100,14 +103,30 @@ def hf_arguments(
 def _state(call: cst.Call, keyword: str) -> str:
     """Return "on" for True, "variable" where something else decides, "" for False or absent."""
     arg = argument(call, keyword, None)
-    if arg is None or (isinstance(arg.value, cst.Name) and arg.value.value in ("False", "None")):
-        return ""
-    return "on" if isinstance(arg.value, cst.Name) and arg.value.value == "True" else "variable"
+    return "" if arg is None else _state_of(arg.value)
+
+
+def _state_of(value: cst.BaseExpression) -> str:
+    if not isinstance(value, cst.Name) or value.value not in ("True", "False", "None"):
+        return "variable"
+    return "on" if value.value == "True" else ""
+
+
+def _quantised(name: str, state: str) -> Outcome:
+    if state == "on":
+        return Manual(_WHY_QUANTISED.format(name=f"{name}=True"), whole=False)
+    if state == "variable":
+        return Note(f"where {name} is on, bitsandbytes is needed, whose kernels are CUDA's")
+    return None
 
 
 def _string(original: cst.SimpleString, ctx: Context) -> Outcome:
     text = string_value(original) or ""
     role = ctx.role(original)
+    if text in _QUANTISED and isinstance(ctx.parent, cst.DictElement) and role.kind == "key":
+        return _quantised(text, _state_of(ctx.parent.value))
+    if text in _QUANTISED and role.kind == "index" and not ctx.stack:
+        return _quantised(text, "variable")  # `options["load_in_8bit"] = ...`
     if role.kind not in _PLACES:
         return None
     if _ATTENTION.fullmatch(text) and role.callee.rpartition(".")[2] not in ("print", "get"):

@@ -53,6 +53,11 @@ from porter_rules.leaving import NPU_HANDLED
             "gpus = [str(accel.torch_device(i)) for i in range(n)]",
         ),
         ("c = {'model': 'cuda:0'}", "c = {'model': str(accel.torch_device(0))}"),
+        (
+            "s = torch.load(p, map_location={f'cuda:{i}': f'cuda:{rank}' for i in range(8)})",
+            "s = torch.load(p, map_location={f'cuda:{i}': str(accel.torch_device(rank))"
+            " for i in range(8)})",
+        ),
         ("def f():\n    return f'cuda:{i}'", "def f():\n    return str(accel.torch_device(i))"),
         (
             "p.add_argument('--device', default='cuda:0')",

@@ -12,7 +12,7 @@ _PLACES = ("assign", "keyword", "default", "return", "value")
 
 
 @rule(
-    "PTR121",
+    "PTR311",
     on=cst.IfExp,
     rewrites=[
         (

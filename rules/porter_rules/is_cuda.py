@@ -5,21 +5,22 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, rule
-from porter_rules.leaving import NPU_HANDLED
+from porter_rules.cuda_kernels import PICKS_KERNEL, picks_kernel
+from porter_rules.leaving import BESIDE_QUANTISING, NPU_HANDLED, is_quantising
+from porter_rules.nodes import string_value
 from porter_rules.receivers import is_settings, own_library
 
-_PICKS_KERNEL = (
-    "this test decides whether a CUDA kernel is called, and an NPU tensor must not reach it: keep "
-    "it, and give other devices a branch in plain torch operators"
+_BY_NAME = (
+    "asks for is_cuda by its name, of something that need not be a tensor: write "
+    "accel.is_accelerator(x), which takes tensors, modules, devices and strings, where it is one"
 )
-_KERNELS = ("autograd_function", "cuda_kernel", "cuda_kernels")
 _METHOD = Note("a method of the project's own: torch's is_cuda is an attribute")
 _OWN = Note("an attribute of the project's own objects, which says what it said before")
 
 
 @rule(
     "PTR103",
-    on=cst.Attribute,
+    on=(cst.Attribute, cst.Call),
     rewrites=[
         ("if t.is_cuda:\n    pass", "if accel.is_accelerator(t):\n    pass"),
         ("assert x.is_cuda, 'move it first'", "assert accel.is_accelerator(x), 'move it first'"),
@@ -52,6 +53,7 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
         "def f(x):\n    return F.apply(x if x.is_cuda else x.log_softmax(-1))",
         "y = scan_cuda.forward(x) if x.is_cuda else scan(x)",
         "y = x.is_cuda and _ext.fwd_cuda(x)",
+        "ok = getattr(x, 'is_cuda', False)",
         "if x.is_cuda:\n    y = ext.forward_cuda(x)\nelse:\n    y = ext.forward(x)",
         "@torch.jit.script\ndef f(x: torch.Tensor):\n    if x.is_cuda:\n        return x.half()\n"
         "    return x",
@@ -66,9 +68,10 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
         "self.is_cuda = True",
         "is_cuda = x.device.type == 'cuda'",
         "f(is_cuda=True)",
+        "ok = hasattr(x, 'is_cuda')",
     ],
 )
-def is_cuda(original: cst.Attribute, updated: cst.Attribute, ctx: Context) -> Outcome:
+def is_cuda(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context) -> Outcome:
     """Ask whether a tensor lies on an accelerator, not whether it lies on CUDA.
 
     `t.is_cuda` becomes `accel.is_accelerator(t)`: where the answer decides about pinning,
@@ -78,9 +81,14 @@ def is_cuda(original: cst.Attribute, updated: cst.Attribute, ctx: Context) -> Ou
 
     Where the answer picks a CUDA kernel it is left, since an NPU tensor must not reach that
     kernel: where the branch calls something with "cuda" in its name, and all over a file with a
-    torch.autograd.Function that asks for it, whose callers have to agree with it.
+    torch.autograd.Function that asks for it, whose callers have to agree with it. So it is beside
+    layers of bitsandbytes, which `.cuda()` quantises.
     Attributes of the project's own objects (`self.is_cuda`, a method `is_cuda()`) stay.
     """
+    if isinstance(original, cst.Call):
+        return _looked_up(original, ctx)
+    assert isinstance(original, cst.Attribute)
+    assert isinstance(updated, cst.Attribute)
     if original.attr.value != "is_cuda" or own_library(original.value, ctx):
         return None
     match ctx.parent:
@@ -90,37 +98,15 @@ def is_cuda(original: cst.Attribute, updated: cst.Attribute, ctx: Context) -> Ou
         return _OWN
     if ctx.within("npu_aware"):
         return NPU_HANDLED
-    if any(map(ctx.within, _KERNELS)) or _picks_kernel(ctx):
-        return Manual(_PICKS_KERNEL)
+    if picks_kernel(ctx):
+        return PICKS_KERNEL
+    if is_quantising(ctx):
+        return BESIDE_QUANTISING
     return ctx.runtime_call("is_accelerator", updated.value)
 
 
-def _picks_kernel(ctx: Context) -> bool:
-    """Whether another part of the condition, or of the ternary, calls a CUDA kernel."""
-    return any(
-        _calls_kernel(part)
-        for node in ctx.stack
-        if isinstance(node, cst.IfExp | cst.BooleanOperation)
-        for part in node.children
-    )
-
-
-def _calls_kernel(node: cst.CSTNode) -> bool:
-    if isinstance(node, cst.Call) and any(map(_is_kernel, _chain(node.func))):
-        return True
-    return any(map(_calls_kernel, node.children))
-
-
-def _is_kernel(name: str) -> bool:
-    """Whether the name is one like `roi_cuda` or `cuda_forward`; `to_cuda` moves a tensor."""
-    if name.startswith("is_") or name.endswith("to_cuda"):
-        return False
-    return name.startswith(("cuda_", "_cuda")) or name.endswith("_cuda")
-
-
-def _chain(node: cst.CSTNode) -> list[str]:
-    names = []
-    while isinstance(node, cst.Attribute):
-        names.append(node.attr.value)
-        node = node.value
-    return [*names, node.value] if isinstance(node, cst.Name) else names
+def _looked_up(call: cst.Call, ctx: Context) -> Outcome:
+    """Answer for `getattr(x, "is_cuda", False)`."""
+    if ctx.callee(call) != "builtins.getattr" or len(call.args) < 2:
+        return None
+    return Manual(_BY_NAME) if string_value(call.args[1].value) == "is_cuda" else None

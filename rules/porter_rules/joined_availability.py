@@ -8,21 +8,18 @@ import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.device_equality import compared, starts_with
+from porter_rules.leaving import REFUSES_CUDA
 
 _UNKNOWN = (
     'torch.cuda.is_available() is joined to a comparison with "cuda" of which it is not known '
     "whether it is about a device: both are left; write accel.is_accelerator(...) and "
     "accel.is_available() where it is"
 )
-_REFUSAL = (
-    'asks whether "cuda" was wanted where CUDA is not available; left, since that holds on an NPU '
-    "as well; compare with accel.device_type too where the default device has to be refused"
-)
 
 
 @rule(
     "PTR310",
-    on=cst.BooleanOperation,
+    on=(cst.BooleanOperation, cst.Call),
     manual=[
         'ok = backend == "cuda" and torch.cuda.is_available()',
         'if torch.cuda.is_available() and name == "cuda":\n    x = "cuda"',
@@ -31,6 +28,9 @@ _REFUSAL = (
         'if "cuda" in args.device and not torch.cuda.is_available(): ...',
         'ok = device != "cuda" or torch.cuda.is_available()',
         'assert not str(device).startswith("cuda") or torch.cuda.is_available()',
+        'if device == "cuda":\n    if not torch.cuda.is_available():\n        device = "cpu"',
+        'if device.type == "cuda":\n    assert torch.cuda.is_available(), "no GPU"',
+        'if not torch.cuda.is_available():\n    if "cuda" in device:\n        device = "cpu"',
     ],
     valid=[
         'ok = device.type == "cuda" and torch.cuda.is_available()',
@@ -39,7 +39,7 @@ _REFUSAL = (
     ],
 )
 def joined_availability(
-    original: cst.BooleanOperation, updated: cst.BooleanOperation, ctx: Context
+    original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context
 ) -> Outcome:
     """Leave an availability test together with the comparison that it is joined to.
 
@@ -47,12 +47,18 @@ def joined_availability(
     of the test can't be ported, and the other half alone would mean something else on an NPU.
     And a test for a CUDA device where CUDA is not available refuses what the user asked for:
     ported, both halves could never hold together, and the refusal would be lost on every machine.
-    As it stands it is right on CUDA, on an NPU and on the CPU.
+    As it stands it is right on CUDA, on an NPU and on the CPU. So are the two as statements of
+    their own, one right under the other.
     """
+    own_group = () if ctx.guard is None else (ctx.guard,)
+    if isinstance(original, cst.Call):
+        refuses = ctx.within("refuses_cuda") and _is_available(original, ctx)
+        return Manual(REFUSES_CUDA, groups=own_group) if refuses else None
+    assert isinstance(original, cst.BooleanOperation)
     joins_and = isinstance(original.operator, cst.And)
     unknown = refused = asked = joined = False
     for term, positive, direct in _terms(original, joins_and):
-        if isinstance(term, cst.Call) and ctx.qualified(term.func) == "torch.cuda.is_available":
+        if _is_available(term, ctx):
             joined = True
             refused |= direct and positive is not joins_and
             continue
@@ -62,8 +68,12 @@ def joined_availability(
     if not joined:
         return None
     if unknown:
-        return Manual(_UNKNOWN, groups=() if ctx.guard is None else (ctx.guard,))
-    return Manual(_REFUSAL) if asked and refused else None
+        return Manual(_UNKNOWN, groups=own_group)
+    return Manual(REFUSES_CUDA) if asked and refused else None
+
+
+def _is_available(node: cst.BaseExpression, ctx: Context) -> bool:
+    return isinstance(node, cst.Call) and ctx.qualified(node.func) == "torch.cuda.is_available"
 
 
 def _terms(

@@ -13,6 +13,28 @@ CUDA_BRANCH = Note(
 )
 """A test for CUDA, and its branch, that are both left as they are on purpose."""
 
+REFUSES_CUDA = (
+    'asks whether "cuda" was wanted where CUDA is not available; left, since that holds on an NPU '
+    "as well; compare with accel.device_type too where the default device has to be refused"
+)
+"""Why `device == "cuda"` and the test for CUDA's absence that belongs to it are both left."""
+
+QUANTISES = Manual(
+    "on a bitsandbytes layer .cuda() is what quantises the weights: see what bitsandbytes offers "
+    "for the device that you port to"
+)
+BESIDE_QUANTISING = Manual(
+    "stands where layers of bitsandbytes are moved, which .cuda() quantises: port the test with "
+    "that, as far as bitsandbytes runs on the device that you port to"
+)
+
+
+def is_quantising(ctx: Context) -> bool:
+    """Whether the function, or the code outside of functions, has to do with bitsandbytes."""
+    if ctx.within("function"):
+        return ctx.within("bitsandbytes")
+    return ctx.within("bitsandbytes_module")
+
 
 def cuda_only(why: str, ctx: Context) -> Manual:
     """Leave what only CUDA has, together with the test for CUDA that it stands under.

@@ -41,6 +41,12 @@ AMP = {
 }
 """The shim's name for each class and function of torch.cuda.amp that it has."""
 
+INSIDE_AMP = (
+    "belongs to the inside of CUDA's mixed precision: use the shim's autocast, GradScaler, "
+    "custom_fwd and custom_bwd"
+)
+"""Why another name of torch.cuda.amp is left; stands behind the name."""
+
 HOMES = frozenset({"graphs", "memory", "random", "streams"})
 """Submodules in which names of torch.cuda are defined: `torch.cuda.memory.empty_cache`."""
 

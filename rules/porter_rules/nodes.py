@@ -41,3 +41,11 @@ def is_runtime(node: cst.CSTNode, ctx: Context) -> bool:
     while isinstance(node, cst.Attribute):
         node = node.value
     return isinstance(node, cst.Name) and node.value == ctx.alias
+
+
+def last_identifier(node: cst.CSTNode) -> str:
+    """Return the identifier at the end of a name or attribute chain, or ""."""
+    match node:
+        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
+            return name
+    return ""

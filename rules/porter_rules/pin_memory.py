@@ -15,10 +15,15 @@ _FACTORIES = frozenset(
     """.split()
 )
 
+_PINS = Note(
+    "pin_memory=True of a DataLoader pins for the accelerator that is there, and only warns "
+    "without one"
+)
+
 
 @rule(
     "PTR601",
-    on=cst.Call,
+    on=(cst.Call, cst.SimpleString),
     rewrites=[
         ("x = x.pin_memory()\n", "x = accel.pin_memory(x)\n"),
         (
@@ -52,16 +57,20 @@ _FACTORIES = frozenset(
     ],
     notes=[
         "loader = DataLoader(ds, pin_memory=True, num_workers=4)\n",
+        "loader = make_loader(ds, pin_memory=True)\n",
+        'options = {"num_workers": 4, "pin_memory": True}\n',
     ],
     valid=[
         "self.pin_memory = pin_memory\n",
         "loader = DataLoader(ds, pin_memory=False)\n",
         "loader = DataLoader(ds, pin_memory=args.pin)\n",
         "if loader.pin_memory:\n    pass\n",
+        'options = {"pin_memory": False}\n',
+        'pinned = options["pin_memory"]\n',
         "class Batch:\n    def fix(self):\n        return self.pin_memory()\n",
     ],
 )
-def pin_memory(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
+def pin_memory(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context) -> Outcome:
     """Pin memory for whichever accelerator is there, and not at all without one.
 
     `x.pin_memory()` becomes `accel.pin_memory(x)`, which calls the same method on CUDA, names the
@@ -69,10 +78,14 @@ def pin_memory(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
     the CPU, where torch raises. A tensor factory's `pin_memory=True`, which raises there as well,
     becomes `accel.is_available()`: True on CUDA.
 
-    A DataLoader's `pin_memory=True` is left and noted: it pins for the accelerator that is there,
-    and warns without one. With a `pin_memory_device` beside it (deprecated) it is left to a
-    person: drop the argument.
+    A DataLoader's `pin_memory=True`, and that of any other function or of a dict of options, is
+    left and noted: a loader pins for the accelerator that is there, and warns without one. With a
+    `pin_memory_device` beside it (deprecated) it is left to a person: drop the argument.
     """
+    if isinstance(original, cst.SimpleString):
+        return _option(original, ctx)
+    assert isinstance(original, cst.Call)
+    assert isinstance(updated, cst.Call)
     callee = ctx.callee(original)
     name = callee.rpartition(".")[2]
     if name == "pin_memory" and isinstance(updated.func, cst.Attribute):
@@ -84,7 +97,15 @@ def pin_memory(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
         return None
     if name in _FACTORIES and callee.startswith(("torch.", "?.new_")):
         return _with_value(updated, arg, ctx.runtime_call("is_available"))
-    return None
+    return _PINS
+
+
+def _option(key: cst.SimpleString, ctx: Context) -> Outcome:
+    """Answer for `{"pin_memory": True}`."""
+    holder = ctx.parent
+    if string_value(key) != "pin_memory" or not isinstance(holder, cst.DictElement):
+        return None
+    return _PINS if holder.key is key and _is_true(holder.value) else None
 
 
 def _loader(call: cst.Call, ctx: Context) -> Outcome:
@@ -98,11 +119,7 @@ def _loader(call: cst.Call, ctx: Context) -> Outcome:
                 "raises: drop it, since torch pins for the accelerator that it finds"
             )
         return _with_value(call, device, ctx.runtime("device_type"))
-    if pins_always:
-        return Note(
-            "pin_memory=True pins for the accelerator that is there, and only warns without one"
-        )
-    return None
+    return _PINS if pins_always else None
 
 
 def _is_true(node: cst.BaseExpression) -> bool:

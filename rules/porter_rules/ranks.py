@@ -7,6 +7,7 @@ import re
 import libcst as cst
 
 from porter.rule import Context
+from porter_rules.nodes import last_identifier
 
 _NAME = re.compile(
     r"(?:[a-z]+_)?rank|(?:local_)?process_index"
@@ -51,11 +52,3 @@ def _is_local_rank(node: cst.Subscript | cst.Call, ctx: Context) -> bool:
         case _:
             return False
     return read and key.raw_value in ("LOCAL_RANK", "RANK")
-
-
-def last_identifier(node: cst.CSTNode) -> str:
-    """Return the identifier at the end of a name or attribute chain, or ""."""
-    match node:
-        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
-            return name
-    return ""

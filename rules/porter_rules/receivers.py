@@ -76,7 +76,9 @@ def is_storage(receiver: cst.BaseExpression, ctx: Context) -> bool:
             return name in ("storage", "untyped_storage", "_typed_storage")
         case cst.Name(value=name):
             match ctx.parent:
-                case cst.Lambda(params=cst.Parameters(params=[cst.Param(name=first), _])):
+                case cst.Lambda(
+                    params=cst.Parameters(params=[cst.Param(name=first), cst.Param(default=None)])
+                ):
                     return first.value == name
     return False
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.leaving import NPU_HANDLED
-from porter_rules.names import at_home, shim_name, why_refused
+from porter_rules.names import AMP, INSIDE_AMP, at_home, shim_name, why_refused
 
 _CHAIN = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 _PREFIX = "torch.cuda."
@@ -30,6 +30,7 @@ _PREFIX = "torch.cuda."
             "x: 'dict[str, torch.cuda.Stream | None]' = {}",
             "x: 'dict[str, accel.Stream | None]' = {}",
         ),
+        ("s: 'torch.cuda.amp.GradScaler'", "s: 'accel.GradScaler'"),
         (
             "from torch import cuda\ns: 'cuda.Stream'",
             "from torch import cuda\ns: 'accel.Stream'",
@@ -38,6 +39,7 @@ _PREFIX = "torch.cuda."
     manual=[
         "g: 'torch.cuda.CUDAGraph'",
         "pools: 'list[torch.cuda.MemPool]'",
+        "state: 'torch.cuda.amp.grad_scaler.OptState'",
     ],
     valid=[
         "s: 'Stream'",
@@ -66,9 +68,9 @@ def string_annotation(
         name = _torch_cuda_name(chain.group(), ctx)
         if name is None:
             return chain.group()
-        attribute = shim_name(name)
+        attribute = shim_name(name) or AMP.get(name)
         if attribute is None:
-            refused.append(why_refused(name) or "")
+            refused.append(why_refused(name) or f"torch.cuda.{name} {INSIDE_AMP}")
         return f"{ctx.alias}.{attribute}"
 
     value = _CHAIN.sub(port, original.value)

@@ -6,7 +6,7 @@ import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.device_strings import device_string
-from porter_rules.leaving import NPU_HANDLED
+from porter_rules.leaving import NPU_HANDLED, QUANTISES, is_quantising
 from porter_rules.nodes import is_runtime
 from porter_rules.receivers import is_class, is_storage, is_super, own_library, owner_of_cuda
 
@@ -21,10 +21,6 @@ _FOREIGN = (
 _STORAGE = (
     "a storage has no .to(device): give map_location a device, accel.torch_device(index), in "
     "place of this function"
-)
-_QUANTISES = (
-    "on a bitsandbytes layer .cuda() is what quantises the weights: see what bitsandbytes offers "
-    "for the device that you port to"
 )
 _SUPER = (
     "super().cuda() belongs to an override, which .to() doesn't run: move what the override moves "
@@ -162,6 +158,8 @@ def tensor_cuda(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
         return None
     if ctx.within("npu_aware"):
         return NPU_HANDLED
+    if is_quantising(ctx):
+        return QUANTISES
     why = _why_left(original, receiver, ctx)
     if why is not None:
         return Manual(why)
@@ -186,8 +184,6 @@ def _why_left(call: cst.Call, receiver: cst.BaseExpression, ctx: Context) -> str
     keywords = {a.keyword.value for a in call.args if a.keyword is not None}
     if keywords - _KEYWORDS or len(call.args) - len(keywords) > 2:
         return _FOREIGN
-    if ctx.within("bitsandbytes"):
-        return _QUANTISES
     if is_class(receiver, ctx):
         return _UNBOUND
     if is_super(receiver):

@@ -54,11 +54,15 @@ _BY_HAND = (
         'dtype = "torch.cuda.FloatTensor"\n',
         'ok = f(x).type() == "torch.cuda.HalfTensor"\n',
         'ok = t.type() in ("torch.cuda.HalfTensor", "torch.HalfTensor")\n',
+        'ok = t.type().startswith("torch.cuda")\n',
+        'ok = "torch.cuda" in t.type()\n',
+        'ok = str(t.type()).startswith("torch.cuda.")\n',
     ],
     valid=[
         'import torch\ntorch.set_default_tensor_type("torch.FloatTensor")\n',
         'print("torch.cuda.FloatTensor")\n',
         'y = x.type("torch.LongTensor")\n',
+        'ok = name.startswith("torch.cuda")\n',
     ],
 )
 def tensor_type_strings(
@@ -126,7 +130,7 @@ def _comparison(
 def _string(original: cst.SimpleString, ctx: Context) -> Outcome:
     name = _type_name(original)
     if name is None:
-        return None
+        return _start_of_a_name(original, ctx)
     role = ctx.role(original)
     called = role.callee.rpartition(".")[2]
     if role.kind == "argument" and called == "type" and role.position == 0:
@@ -134,6 +138,36 @@ def _string(original: cst.SimpleString, ctx: Context) -> Outcome:
     if role.kind == "statement" or is_telling(role.callee):
         return None
     return Manual(_BY_HAND.format(name=name), groups=ctx.guards)
+
+
+def _start_of_a_name(original: cst.SimpleString, ctx: Context) -> Outcome:
+    """Answer for `t.type().startswith("torch.cuda")` and `"torch.cuda" in t.type()`."""
+    if (string_value(original) or "").rstrip(".") != "torch.cuda":
+        return None
+    if not any(_asks_for_type(node) for node in ctx.stack):
+        return None
+    return Manual(
+        "looks for torch.cuda in the name of a tensor's type, which has other words on other "
+        "devices: ask accel.is_accelerator(...) of the tensor",
+        groups=ctx.guards,
+    )
+
+
+def _asks_for_type(node: cst.CSTNode) -> bool:
+    """Whether the text of `t.type()` is looked through here."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=text, attr=cst.Name("startswith" | "find"))):
+            pass
+        case cst.Comparison(comparisons=[cst.ComparisonTarget(cst.In() | cst.NotIn(), text)]):
+            pass
+        case _:
+            return False
+    if isinstance(text, cst.Call) and isinstance(text.func, cst.Name) and text.args:
+        text = text.args[0].value  # str(t.type())
+    match text:
+        case cst.Call(func=cst.Attribute(attr=cst.Name("type")), args=[]):
+            return True
+    return False
 
 
 def _type_name(node: cst.CSTNode) -> str | None:

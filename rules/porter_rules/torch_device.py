@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Outcome, rule
+from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.availability_choice import choice, chosen_device, has_index
 from porter_rules.device_arguments import Use
 from porter_rules.device_constructor import is_constructor, resolved
 from porter_rules.device_roles import ported
-from porter_rules.device_strings import device_string
+from porter_rules.device_strings import device_string, looks_like_device
 from porter_rules.leaving import NPU_HANDLED
+
+_PUT_TOGETHER = (
+    "the text of the device is put together in a way that porter doesn't know: write "
+    "accel.torch_device(index), which takes an int or its text"
+)
 
 
 @rule(
@@ -53,6 +58,7 @@ from porter_rules.leaving import NPU_HANDLED
     manual=[
         'd = torch.device("cuda", *rest)',
         'd = torch.device("cuda", **options)',
+        'd = torch.device(f"cuda:{a}{b}")',
     ],
     valid=[
         'd = torch.device("cpu")',
@@ -78,6 +84,8 @@ def torch_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome
     if ctx.within("npu_aware"):
         return NPU_HANDLED if device_string(original.args[0].value, ctx) else None
     device = _chosen(original, updated, ctx) or resolved(updated, ctx)
+    if device is None and looks_like_device(original.args[0].value):
+        return Manual(_PUT_TOGETHER)
     if isinstance(device, cst.BaseExpression):
         return ported(device, ctx.role(original), ctx)
     return device

@@ -4,17 +4,54 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Outcome, rule
+from porter.rule import Context, Manual, Outcome, Ported, rule
+from porter_rules.arguments import with_keyword, with_value
+from porter_rules.device_ids import is_none
 from porter_rules.nodes import argument
+
+_REMARK = (
+    "off CUDA a TorchScript archive or a safetensors file needs a device's name instead: "
+    "map_location=accel.device_type"
+)
 
 
 @rule(
     "PTR603",
     on=cst.Call,
+    rewrites=[
+        (
+            'import torch\nsd = torch.load("m.pt")\n',
+            'import torch\nsd = torch.load("m.pt", map_location=accel.map_location)\n',
+        ),
+        (
+            'import torch\nsd = torch.load("m.pt", weights_only=True)\n',
+            "import torch\n"
+            'sd = torch.load("m.pt", weights_only=True, map_location=accel.map_location)\n',
+        ),
+        (
+            'import torch\nwith open(p, "rb") as f:\n    sd = torch.load(f)["state_dict"]\n',
+            'import torch\nwith open(p, "rb") as f:\n'
+            '    sd = torch.load(f, map_location=accel.map_location)["state_dict"]\n',
+        ),
+        (
+            "import torch as th\nsd = th.load(\n    path,  # the best\n)\n",
+            "import torch as th\n"
+            "sd = th.load(\n    path, map_location=accel.map_location,  # the best\n)\n",
+        ),
+        (
+            "from torch import load\nsd = load(path)\n",
+            "from torch import load\nsd = load(path, map_location=accel.map_location)\n",
+        ),
+        (
+            "import torch\nsd = torch.load(path, map_location=None)\n",
+            "import torch\nsd = torch.load(path, map_location=accel.map_location)\n",
+        ),
+        (
+            "import torch\nsd = torch.load(path, None, pickle)\n",
+            "import torch\nsd = torch.load(path, accel.map_location, pickle)\n",
+        ),
+    ],
     manual=[
-        'import torch\nsd = torch.load("m.pt")\n',
-        'import torch\nsd = torch.load("m.pt", weights_only=True)\n',
-        'import torch\nwith open(p, "rb") as f:\n    sd = torch.load(f)["state_dict"]\n',
         "import torch\nm = torch.jit.load(path)  # CUDA\n",
     ],
     valid=[
@@ -26,23 +63,31 @@ from porter_rules.nodes import argument
     ],
 )
 def torch_load(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
-    """Point out `torch.load` and `torch.jit.load` without map_location.
+    """Load checkpoints that were saved from CUDA onto the device that is there.
 
-    Without it every tensor goes back to the device that it was saved from, and a checkpoint from
-    CUDA can't be loaded where CUDA is missing. It is not added here: on CUDA, tensors that were
-    saved on the CPU would then land on the GPU, which changes what the program does. Say
-    `map_location="cpu"` where load_state_dict copies the values anyway, or
-    `map_location=accel.device_type`.
+    Without map_location every tensor goes back to the device that it was saved from, and a
+    checkpoint from CUDA can't be loaded where CUDA is missing. `accel.map_location` sends what
+    came from CUDA to the same index of the device that is there, or to the CPU; what was saved
+    from the CPU stays there. On CUDA it is None, torch.load's own default.
+
+    Arguments behind stars may hold a map_location and stay. `torch.jit.load` takes no such table
+    and is left: say `map_location=accel.device_type`, or "cpu".
     """
     name = ctx.callee(original)
     if name not in ("torch.load", "torch.jit.load"):
         return None
     if any(a.star for a in original.args) or len(original.args) == 0:
         return None
-    if argument(original, "map_location", 1) is not None:
+    location = argument(original, "map_location", 1)
+    if location is not None and not is_none(location.value):
         return None
-    return Manual(
-        f"{name} without map_location puts tensors back on the device they were saved from, "
-        'which fails without CUDA: add map_location="cpu" (load_state_dict copies the values '
-        "anyway) or map_location=accel.device_type"
-    )
+    if name == "torch.jit.load":
+        return Manual(
+            "torch.jit.load without map_location puts a module back on the device it was saved "
+            "from, which fails without CUDA: add map_location=accel.device_type, or "
+            'map_location="cpu"'
+        )
+    table = ctx.runtime("map_location")
+    if location is not None:
+        return Ported(with_value(updated, original.args.index(location), table), remark=_REMARK)
+    return Ported(with_keyword(updated, "map_location", table), remark=_REMARK)

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, ContextManager, Iterable, List, Optional, TypeVar, Union, overload
+from typing import (
+    Any,
+    Callable,
+    ContextManager,
+    Dict,
+    Iterable,
+    List,
+    Optional,
+    TypeVar,
+    Union,
+    overload,
+)
 
 import torch
 from torch import BFloat16Tensor as BFloat16Tensor
@@ -107,17 +118,29 @@ def torch_device(index: Union[int, str, torch.device, None] = None) -> torch.dev
 def is_accelerator(x: Any) -> bool:
     """Return whether a tensor, module, device or device string is on the accelerator.
 
-    A module is where its first parameter or buffer is. Always False without an accelerator.
+    A module is where its first parameter or buffer is; any other object where its `device` says.
+    Always False without an accelerator.
     """
 
-def dist_backend() -> str:
-    """Return torch.distributed's backend: "hccl", "nccl", "xccl", or "gloo" on mps and cpu."""
+def dist_backend(cpu: bool = False) -> str:
+    """Return torch.distributed's backend: "hccl", "nccl", "xccl", or "gloo" on mps and cpu.
+
+    With `cpu` the one that carries the CPU's tensors as well, such as "cpu:gloo,cuda:nccl".
+    """
 
 def device_ids(rank: _T) -> Optional[List[_T]]:
     """Return `[rank]`, or None on the CPU, as DistributedDataParallel and barrier want it."""
 
 def device_id(rank: _T) -> Optional[_T]:
     """Return what was given, an index or a device, or None on the CPU."""
+
+map_location: Optional[Dict[Any, str]]
+"""torch.load's map_location that puts what was saved from CUDA on the device that is here.
+
+On CUDA None, torch.load's default: each tensor returns to where it was saved from. Elsewhere
+"cuda:1" becomes the device with index 1, and what was saved from the CPU stays there. torch.load
+refuses it for a TorchScript archive and a file of safetensors, where a device must be named.
+"""
 
 def pin_memory(t: _T) -> _T:
     """Return `t.pin_memory()`, or `t` itself on the CPU, where torch raises."""
@@ -137,17 +160,27 @@ def is_out_of_memory(exc: BaseException) -> bool:
 def autocast(
     enabled: bool = True,
     dtype: Optional[torch.dtype] = ...,
-    cache_enabled: Optional[bool] = True,
+    cache_enabled: Optional[bool] = ...,
 ) -> torch.autocast:
     """Return torch.autocast for this kind of device, with torch.cuda.amp.autocast's signature.
+
+    Without `dtype` it is torch.cuda.amp.autocast: float16, with the cache of casts on. With one
+    it is torch.autocast: None goes on with the current dtype, and the cache stays as it is. Pass
+    `cache_enabled` to decide about the cache.
 
     Context manager and decorator. Disabled on the CPU, as CUDA's is there.
     """
 
+def is_autocast_enabled() -> bool:
+    """Return whether `autocast` is in force: torch.is_autocast_enabled for this kind of device."""
+
+def get_autocast_gpu_dtype() -> torch.dtype:
+    """Return the dtype of `autocast`: torch.get_autocast_dtype for this kind of device."""
+
 class GradScaler(torch.amp.GradScaler):
     """torch.cuda.amp.GradScaler for this kind of device; disabled on the CPU, as CUDA's is there.
 
-    A pickle holds torch's own class.
+    A call makes an object of torch's (torch_npu's) own class, which counts as this class.
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import importlib.util
 import logging
@@ -127,10 +128,32 @@ def _count(backend: Backend) -> int:
         return 0
     if backend.type == "mps":
         return int(torch.backends.mps.is_available())
+    if backend.type == "cuda":
+        _check_cuda_driver()
     count = backend.module.device_count
     # torch 2.1, torch_npu 2.1 and torch.xpu cache the first answer: ask underneath the cache, so
     # that a write to the visible devices still counts afterwards.
     return int(getattr(count, "__wrapped__", count)())
+
+
+def _check_cuda_driver() -> None:
+    """Raise where the driver is too old for this torch: its devices are counted all the same.
+
+    torch.cuda.is_available() would tell, and would start the driver; the version is what can be
+    asked before that. A driver runs what is built for its own major version of CUDA or an older one
+    (CUDA's minor version compatibility).
+    """
+    built, version = torch.version.cuda, ctypes.c_int()
+    try:
+        failed = ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
+    except (OSError, AttributeError):
+        return
+    if built is not None and not failed and version.value // 1000 < int(built.partition(".")[0]):
+        raise RuntimeError(
+            f"the driver runs CUDA {version.value // 1000}.{version.value % 1000 // 10} at most, "
+            f"and torch {torch.__version__} is built for CUDA {built}: update the driver, or "
+            "install a torch that is built for it"
+        )
 
 
 def _why_none(device_type: str) -> str:

@@ -4,8 +4,8 @@ Where torch.cuda answers on a machine without CUDA the answer is the same here; 
 call does its job on the CPU. So `device_count` is 0, as torch.cuda says: ported code writes
 `max(1, accel.device_count())` where it divides by the count or starts that many processes.
 
-One function or class a name; all of them can be traced by torch.compile, but for the clock of a
-timing Event and for mem_get_info.
+Names that take the same and answer the same share a function. All of them can be traced by
+torch.compile, but for the clock of a timing Event and for mem_get_info.
 """
 
 from __future__ import annotations
@@ -22,23 +22,34 @@ from ._backend import warn_once
 
 Device = Union[torch.device, str, int, None]
 
+
+def _no() -> bool:
+    return False
+
+
+def _nothing() -> None:
+    pass
+
+
+def _nothing_of(device: Device = None) -> None:
+    pass
+
+
+def _zero() -> int:
+    return 0
+
+
+def _zero_of(device: Device = None) -> int:
+    return 0
+
+
 # ---- one device, always there, nothing to start ----
 
-
-def is_available() -> bool:
-    return False
-
-
-def is_initialized() -> bool:
-    return False
-
-
-def is_tf32_supported() -> bool:
-    return False
-
-
-def is_current_stream_capturing() -> bool:
-    return False
+is_available = is_initialized = is_tf32_supported = is_current_stream_capturing = _no
+device_count = current_device = get_sync_debug_mode = _zero
+init = _nothing
+synchronize = _nothing_of
+utilization = _zero_of
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
@@ -49,36 +60,12 @@ def can_device_access_peer(device: Device, peer_device: Device) -> bool:
     return False
 
 
-def device_count() -> int:
-    return 0
-
-
-def current_device() -> int:
-    return 0
-
-
 def set_device(device: Device) -> None:
     pass
 
 
-def init() -> None:
-    pass
-
-
-def synchronize(device: Device = None) -> None:
-    pass
-
-
-def get_sync_debug_mode() -> int:
-    return 0
-
-
 def set_sync_debug_mode(debug_mode: Union[int, str]) -> None:
     pass
-
-
-def utilization(device: Device = None) -> int:
-    return 0
 
 
 def get_device_name(device: Device = None) -> str:
@@ -137,19 +124,12 @@ _binding: Any = torch._C
 OutOfMemoryError: Any = getattr(torch, "OutOfMemoryError", None) or _binding._OutOfMemoryError
 
 
-def empty_cache() -> None:
-    pass
+empty_cache = ipc_collect = _nothing
+reset_peak_memory_stats = reset_accumulated_memory_stats = _nothing_of
+reset_max_memory_allocated = reset_max_memory_cached = _nothing_of
 
-
-ipc_collect = empty_cache
-
-
-def memory_allocated(device: Device = None) -> int:
-    return 0
-
-
-max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
-memory_cached = max_memory_cached = memory_allocated
+memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = _zero_of
+memory_cached = max_memory_cached = _zero_of
 
 
 def memory_stats(device: Device = None) -> Dict[str, Any]:
@@ -166,14 +146,6 @@ def memory_summary(device: Device = None, abbreviated: bool = False) -> str:
 
 def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> List[Any]:
     return []
-
-
-def reset_peak_memory_stats(device: Device = None) -> None:
-    pass
-
-
-reset_accumulated_memory_stats = reset_peak_memory_stats
-reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
 
 
 def get_per_process_memory_fraction(device: Device = None) -> float:
@@ -226,11 +198,7 @@ def manual_seed(seed: int) -> None:
 manual_seed_all = manual_seed
 
 
-def seed() -> None:
-    pass
-
-
-seed_all = seed
+seed = seed_all = _nothing
 
 
 def initial_seed() -> int:
@@ -417,7 +385,7 @@ def is_accelerator(x: Any) -> bool:
     return False
 
 
-def dist_backend() -> str:
+def dist_backend(cpu: bool = False) -> str:
     return "gloo"
 
 
@@ -439,41 +407,3 @@ def record_stream(t: torch.Tensor, s: Any) -> None:
 
 def profiler_activities() -> List[torch.profiler.ProfilerActivity]:
     return [torch.profiler.ProfilerActivity.CPU]
-
-
-# ---- mixed precision: off, as CUDA's is on a machine without CUDA ----
-
-
-class _DisabledAutocast(contextlib.ContextDecorator):
-    """An autocast that casts nothing and leaves an autocast of the CPU around it alone."""
-
-    def __enter__(self) -> _DisabledAutocast:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        pass
-
-    def __reduce__(self) -> Any:
-        # A pickle holds torch's class, so that it loads where the shim is not.
-        return torch.autocast, ("cuda", torch.float16, False, True)
-
-
-def autocast(
-    enabled: bool = True,
-    dtype: Optional[torch.dtype] = torch.float16,
-    cache_enabled: Optional[bool] = True,
-) -> _DisabledAutocast:
-    if enabled:
-        warn_once(
-            "no accelerator is available: autocast is disabled and casts nothing, as CUDA's does "
-            "there. Use torch.autocast('cpu') where bfloat16 on the CPU is meant"
-        )
-    return _DisabledAutocast()
-
-
-def custom_fwd(fwd: Any = None, *, cast_inputs: Optional[torch.dtype] = None) -> Any:
-    return custom_fwd if fwd is None else fwd
-
-
-def custom_bwd(bwd: Any = None) -> Any:
-    return custom_bwd if bwd is None else bwd

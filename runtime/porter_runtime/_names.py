@@ -39,28 +39,33 @@ _FUNCTIONS_AND_TYPES = """
 
 MIRRORED: FrozenSet[str] = TENSOR_TYPES | STORAGE_TYPES | frozenset(_FUNCTIONS_AND_TYPES.split())
 
-_MIXED_PRECISION = "autocast GradScaler custom_fwd custom_bwd"
-_LACKING_IN_TORCH_CUDA = """
+_MIXED_PRECISION = """
+    autocast GradScaler custom_fwd custom_bwd
+    is_autocast_enabled get_autocast_gpu_dtype
+"""
+_LACKING_IN_TORCH = """
     device_type visible_devices_env
-    torch_device is_accelerator dist_backend device_ids device_id
+    torch_device is_accelerator dist_backend device_ids device_id map_location
     pin_memory record_stream fork_rng profiler_activities is_out_of_memory
 """
 
-# What the shim has beside torch.cuda's own names; torch.cuda.amp's four are among them.
-OWN: FrozenSet[str] = frozenset((_MIXED_PRECISION + _LACKING_IN_TORCH_CUDA).split())
+# What the shim has beside torch.cuda's own names: six names of torch and torch.cuda.amp that stand
+# for CUDA alone there, and some that torch lacks.
+OWN: FrozenSet[str] = frozenset((_MIXED_PRECISION + _LACKING_IN_TORCH).split())
 
 _FROM_SHIM = "a submodule of torch.cuda: take its functions from the shim itself"
 _GRAPHS = (
     "CUDA graphs are captured and replayed differently elsewhere: keep this under "
-    "`if torch.cuda.is_available():`, or run without graphs"
+    '`if accel.device_type == "cuda":`, or run without graphs'
 )
 _ALLOCATOR = (
     "it reaches into CUDA's caching allocator, which other devices don't share: "
-    "keep it under `if torch.cuda.is_available():`"
+    'keep it under `if accel.device_type == "cuda":`'
 )
 _NVML = "an NVML figure of NVIDIA's driver: read it with the vendor's tool (npu-smi on Ascend)"
 _COMPILER = "it describes NVIDIA's compiler and chips: test for the feature that you need"
 _HANDLE = "a raw CUDA handle for C extensions: other devices need their own extension"
+_TUNING = 'it tunes kernels of CUDA and ROCm: keep it under `if accel.device_type == "cuda":`'
 _HOST_STATS = "torch_npu has it from 2.13 on only: read torch.cuda's or torch.npu's own"
 _PLUMBING = "torch.cuda's own plumbing, no public function of a device"
 
@@ -117,7 +122,7 @@ REFUSED: Dict[str, str] = {
     "sparse": "legacy sparse tensor types of CUDA: use torch.sparse_coo_tensor with a device",
     "profiler": "it drives NVIDIA's profiler: use torch.profiler with profiler_activities()",
     "jiterator": "it compiles CUDA source text: write the function with torch operators",
-    "tunable": "it tunes BLAS kernels of CUDA and ROCm: keep it under a CUDA guard",
+    "tunable": _TUNING,
     "gds": "NVIDIA's GPUDirect Storage: use ordinary file reads off CUDA",
     "Device": _PLUMBING,
     "classproperty": _PLUMBING,

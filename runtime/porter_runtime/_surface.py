@@ -61,6 +61,17 @@ def find(name: str) -> Any:
 # ---- names of torch.cuda that another device spells or answers differently ----
 
 
+def _is_available(backend: Backend) -> Any:
+    ask = getattr(backend.module, "is_available", torch.backends.mps.is_available)
+
+    def is_available() -> bool:
+        return bool(ask())
+
+    # torch.compile knows torch.cuda.is_available as a constant, and torch_npu's not.
+    is_available._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return is_available
+
+
 def _positional(name: str) -> Maker:
     """Call by position: torch_npu names its parameters `device_name` and `device_id`."""
 
@@ -112,7 +123,9 @@ def _set_rng_state_all(backend: Backend) -> Any:
 
     def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
         states = list(new_states)
-        if [state.numel() for state in states] == [s.numel() for s in module.get_rng_state_all()]:
+        sizes = [state.numel() for state in module.get_rng_state_all()]
+        # Fewer states than devices are the first ones', as for torch.cuda.
+        if states and [state.numel() for state in states] == sizes[: len(states)]:
             module.set_rng_state_all(states)
         else:
             warn_once(_cpu.FOREIGN_RNG_STATE)
@@ -176,6 +189,7 @@ def _nvtx(backend: Backend) -> Any:
 
 
 _ADAPTED: Dict[str, Maker] = {
+    "is_available": _is_available,
     "get_device_name": _positional("get_device_name"),
     "get_device_properties": _positional("get_device_properties"),
     "can_device_access_peer": _can_device_access_peer,
@@ -187,7 +201,7 @@ _ADAPTED: Dict[str, Maker] = {
 }
 
 # Where the device's module lacks a name: torch_npu 2.1.0 lacks the first four, every torch_npu the
-# fifth, torch.xpu the next four, torch.mps the last on older torch.
+# fifth, torch.xpu the next four, torch.mps the last in torch 2.1.
 _SUBSTITUTES: Dict[str, Maker] = {
     "mem_get_info": _mem_get_info,
     "StreamContext": lambda backend: backend.module.stream,
@@ -198,16 +212,17 @@ _SUBSTITUTES: Dict[str, Maker] = {
     "max_memory_cached": lambda backend: backend.module.max_memory_reserved,
     "reset_max_memory_allocated": lambda backend: backend.module.reset_peak_memory_stats,
     "reset_max_memory_cached": lambda backend: backend.module.reset_peak_memory_stats,
-    "is_available": lambda backend: torch.backends.mps.is_available,
+    "device_count": lambda backend: lambda: int(torch.backends.mps.is_available()),
 }
 
 # torch.mps has none of these, and a machine has one such device, as it has one CPU.
-_OF_ONE_DEVICE = frozenset(["device_count", "current_device", "set_device", "device", "device_of"])
+_OF_ONE_DEVICE = frozenset(["current_device", "set_device", "device", "device_of"])
 
 
 # ---- names that torch.cuda lacks ----
 
 _DIST_BACKENDS = {"npu": "hccl", "cuda": "nccl", "xpu": "xccl", "mps": "gloo"}
+_DEVICE_INDICES = 128  # torch.device keeps its index in eight bits with a sign
 _VISIBLE_DEVICES = {"npu": "ASCEND_RT_VISIBLE_DEVICES", "xpu": "ZE_AFFINITY_MASK"}
 
 
@@ -238,14 +253,14 @@ def _is_accelerator(backend: Backend) -> Any:
     ours = ("cuda", backend.type)
 
     def is_named(x: Any) -> bool:
-        if isinstance(x, str):
-            return x.partition(":")[0] in ours
         if isinstance(x, torch.nn.Module):
             x = next(itertools.chain(x.parameters(), x.buffers()), None)
         elif isinstance(x, torch.nn.utils.rnn.PackedSequence):
             x = x.data
         device = getattr(x, "device", x)
-        return isinstance(device, torch.device) and device.type in ours
+        if isinstance(device, torch.device):
+            return device.type in ours
+        return isinstance(device, str) and device.partition(":")[0] in ours
 
     # Asked for every batch: a tensor's own flags cost a thirtieth of x.device.type.
     def is_accelerator_on_cuda(x: Any) -> Any:
@@ -266,9 +281,10 @@ def _is_accelerator(backend: Backend) -> Any:
 def _dist_backend(backend: Backend) -> Any:
     # A fixed table: torch_npu 2.6 and 2.7.1 register lccl before hccl in torch's own.
     name = _DIST_BACKENDS[backend.type]
+    both = name if name == "gloo" else f"cpu:gloo,{backend.type}:{name}"
 
-    def dist_backend() -> str:
-        return name
+    def dist_backend(cpu: bool = False) -> str:
+        return both if cpu else name
 
     return dist_backend
 
@@ -279,6 +295,21 @@ def _device_ids(rank: Any) -> List[Any]:
 
 def _device_id(rank: Any) -> Any:
     return rank
+
+
+def _map_location(backend: Backend) -> Any:
+    if backend.type == "cuda":
+        return None
+    # A dict, since torch.load refuses a function where a tensor subclass was saved; it looks those
+    # up by torch.device, and storages by text. A port may have saved on an NPU what is loaded here.
+    torch_device = _torch_device(backend)
+    places: Dict[Union[str, torch.device], str] = {}
+    for index in ("", *(f":{i}" for i in range(_DEVICE_INDICES))):
+        here = str(torch_device("cuda" + index))
+        places[torch.device("cuda" + index)] = places["cuda" + index] = here
+        if backend.type != "npu":
+            places["npu" + index] = here
+    return places
 
 
 def _record_stream(t: torch.Tensor, s: Any) -> None:
@@ -327,34 +358,97 @@ def _is_out_of_memory(exc: BaseException) -> bool:
 # ---- mixed precision: torch.cuda.amp's signatures on every device ----
 
 
+def _of_autocast(backend: Backend) -> str:
+    """Return the device type that torch's autocast goes by; without a device it is CUDA's, off."""
+    return "cuda" if backend.type == "cpu" else backend.type
+
+
 def _autocast(backend: Backend) -> Any:
+    device_type = _of_autocast(backend)
+
+    # Two classes of torch's in one, told apart by whether a dtype is given, be it None:
+    # torch.cuda.amp.autocast() starts float16 and turns the cache of casts on, torch.autocast goes
+    # on with what it is not given.
     def autocast(
-        enabled: bool = True,
-        dtype: Optional[torch.dtype] = torch.float16,
-        cache_enabled: Optional[bool] = True,
+        enabled: bool = True, dtype: Any = ..., cache_enabled: Any = ...
     ) -> torch.autocast:
-        return torch.autocast(
-            backend.type, enabled=enabled, dtype=dtype, cache_enabled=cache_enabled
-        )
+        if cache_enabled is ...:
+            cache_enabled = True if dtype is ... else None
+        if dtype is ...:
+            dtype = torch.float16
+        if enabled and backend.type == "cpu":
+            enabled = False
+            warn_once(
+                "no accelerator is available: autocast is disabled and casts nothing, as CUDA's "
+                "does there. Use torch.autocast('cpu') where bfloat16 on the CPU is meant"
+            )
+        return torch.autocast(device_type, dtype, enabled, cache_enabled)
 
     return autocast
 
 
-def _grad_scaler(backend: Backend) -> Any:
-    common = getattr(torch.amp, "GradScaler", None)  # from torch 2.3 on; takes the device first
-    base: Any
-    if backend.type in ("npu", "cuda"):
-        base = backend.module.amp.GradScaler
-    else:
-        base = common or torch.cuda.amp.GradScaler
-    if backend.type != "npu" and common is not None:
-        # torch.cuda.amp's own __init__ adds a deprecation warning to this, and nothing else.
-        start = functools.partial(common.__init__, device=backend.type)
-    else:
-        start = base.__init__
+def _autocast_state(name: str, of_cuda: str) -> Maker:
+    """Ask torch for the state of this kind of device; before 2.4 it answered for CUDA alone."""
 
-    class GradScaler(base):  # type: ignore[misc]
+    def make(backend: Backend) -> Any:
+        device_type = _of_autocast(backend)
+        if hasattr(torch, "get_autocast_dtype"):
+            return functools.partial(getattr(torch, name), device_type)
+        return getattr(torch, of_cuda) if device_type == "cuda" else getattr(backend.module, name)
+
+    return make
+
+
+class _Twin(type):
+    """The type of a class that makes objects of its base, `_twin`, and counts as the same class.
+
+    torch.cuda.amp.GradScaler warns that it is deprecated and takes no device, so the shim's can't
+    be that class; but isinstance, a dict by class and a pickle have to find that class.
+    """
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return type.__instancecheck__(_twin(cls), instance)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return type.__subclasscheck__(_twin(cls), subclass)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is _twin(cls)
+
+    def __hash__(cls) -> int:
+        return type.__hash__(_twin(cls))
+
+
+def _twin(cls: type) -> type:
+    twin: type = vars(cls).get("_twin", cls)  # a class derived from the shim's is itself
+    return twin
+
+
+def _grad_scaler(backend: Backend) -> Any:
+    device_type = _of_autocast(backend)
+    common: Any = getattr(torch.amp, "GradScaler", None)  # from torch 2.3 on; takes the device
+    base: Any = common
+    if device_type == "npu":
+        base = backend.module.amp.GradScaler
+    elif device_type == "cuda" or common is None:
+        base = torch.cuda.amp.GradScaler
+    if common is None or device_type == "npu":
+        start = base.__init__
+    else:
+        # torch.cuda.amp's own __init__ adds a deprecation warning to this, and nothing else.
+        start = functools.partial(common.__init__, device=device_type)
+
+    class GradScaler(base, metaclass=_Twin):  # type: ignore[misc]
         """torch.cuda.amp.GradScaler for the device that is here; disabled on the CPU."""
+
+        _twin = base
+
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+            if cls is not GradScaler:
+                return super().__new__(cls)
+            made = object.__new__(base)
+            GradScaler.__init__(made, *args, **kwargs)
+            return made
 
         def __init__(
             self,
@@ -380,12 +474,6 @@ def _grad_scaler(backend: Backend) -> Any:
                 enabled=enabled,
             )
 
-        def __reduce_ex__(self, protocol: Any) -> Any:
-            if type(self) is GradScaler:
-                # A pickle holds torch's class, so that it loads where the shim is not.
-                return object.__new__, (base,), self.__getstate__()
-            return super().__reduce_ex__(protocol)
-
     GradScaler.__module__ = __package__
     GradScaler.__qualname__ = "GradScaler"
     return GradScaler
@@ -395,10 +483,11 @@ def _custom(name: str) -> Maker:
     """Make custom_fwd or custom_bwd, bare or called."""
 
     def make(backend: Backend) -> Any:
+        device_type = _of_autocast(backend)
         common = getattr(torch.amp, name, None)  # from torch 2.4 on
         if common is not None:
-            return functools.partial(common, device_type=backend.type)
-        legacy = getattr(backend.module.amp, name)
+            return functools.partial(common, device_type=device_type)
+        legacy = getattr(getattr(torch, device_type).amp, name)
 
         def custom(function: Any = None, **kwargs: Any) -> Any:
             decorate = functools.partial(legacy, **kwargs)
@@ -419,12 +508,15 @@ _OWN: Dict[str, Maker] = {
     "dist_backend": _dist_backend,
     "device_ids": lambda backend: _device_ids,
     "device_id": lambda backend: _device_id,
+    "map_location": _map_location,
     "pin_memory": _pin_memory,
     "record_stream": lambda backend: _record_stream,
     "fork_rng": _fork_rng,
     "profiler_activities": _profiler_activities,
     "is_out_of_memory": lambda backend: _is_out_of_memory,
     "autocast": _autocast,
+    "is_autocast_enabled": _autocast_state("is_autocast_enabled", "is_autocast_enabled"),
+    "get_autocast_gpu_dtype": _autocast_state("get_autocast_dtype", "get_autocast_gpu_dtype"),
     "GradScaler": _grad_scaler,
     "custom_fwd": _custom("custom_fwd"),
     "custom_bwd": _custom("custom_bwd"),

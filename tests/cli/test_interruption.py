@@ -83,6 +83,7 @@ def test_other_signals_wait_for_the_file_too(
 
 def test_ctrl_c_ends_the_workers(repository: Repository, files: list[Path], python: Python) -> None:
     files[0].write_bytes(SITE + b"# first\n")
+    repository.commit()
     program = """
 import os, sys, time
 from porter import engine

@@ -226,9 +226,9 @@ class _Walk:
         keywords = {k.arg: k for k in node.keywords if k.arg}
         given = len(node.args) + len(node.keywords)
         parent = self.parents[-1]
-        if meaning in ("torch.load", "torch.jit.load") and len(node.args) == 1:
-            if "map_location" not in keywords and not any(k.arg is None for k in node.keywords):
-                yield self._site("load without map_location", node.func)
+        says_where = "map_location" in keywords or any(k.arg is None for k in node.keywords)
+        if meaning in ("torch.load", "torch.jit.load") and len(node.args) == 1 and not says_where:
+            yield self._site("load without map_location", node.func)
         if name == "pin_memory" and isinstance(node.func, ast.Attribute):
             yield self._tail("pin_memory", node.func)
         if name == "to" and node.args and _is_index(node.args[0]):
@@ -237,17 +237,18 @@ class _Walk:
             yield self._tail("integer device", node.func)
         if name == "record_stream" and isinstance(node.func, ast.Attribute):
             yield self._tail("record_stream", node.func)
-        if meaning == "torch.random.fork_rng" or name == "convert_sync_batchnorm":
-            yield self._tail(name, node.func)
+        if meaning == "torch.random.fork_rng" or meaning.endswith(
+            "SyncBatchNorm.convert_sync_batchnorm"
+        ):
+            yield self._site(name, node.func)
         if name in ("get_context", "set_start_method") and "multiprocessing" in meaning:
             yield from (self._site("fork", a) for a in node.args if _is_string(a, "fork"))
         if meaning.startswith("torch.") and name in QUESTIONS and not given:
             yield self._site("amp", node.func)
         if meaning in ("torch.amp.GradScaler", "torch.GradScaler") and not node.args:
             yield self._site("amp", node.func)
-        if name.endswith("DataParallel") and not name.endswith(("Distributed", "Sharded")):
-            if meaning.startswith("torch.nn") and "Distributed" not in name:
-                yield self._site("DataParallel", node.func)
+        if meaning.startswith("torch.nn.") and meaning.endswith((".DataParallel", "data_parallel")):
+            yield self._site("DataParallel", node.func)
         for arg, keyword in keywords.items():
             kind = self._kind_of_keyword(arg, keyword.value, name, meaning)
             if kind is not None:

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), *(str(HERE.parents[1] / p) for p in (".", "rules", "runtime"))]
 
 from invariants import python_files  # noqa: E402
-from sites import Found, Site, count  # noqa: E402
+from sites import Found, Position, Site, count  # noqa: E402
 from unseen_exceptions import explained  # noqa: E402
 
 from porter.engine import rewrite_source  # noqa: E402
@@ -35,8 +35,12 @@ def outcome(site: Site, found: Found, findings: Sequence[Finding]) -> Level | No
     if not spoken and site.bound_at is not None:
         line, column = site.bound_at
         spoken = [f for f in findings if (f.line, f.column - 1) == (line, column)]
-    order = (Level.REWRITTEN, Level.MANUAL, Level.NOTE)
-    return next((level for level in order if level in {f.level for f in spoken}), None)
+    return min(spoken, key=_extent).level if spoken else None
+
+
+def _extent(finding: Finding) -> Position:
+    """Return how much a finding spans: of several about a place the closest one counts."""
+    return finding.end_line - finding.line, finding.end_column - finding.column
 
 
 def _touches(finding: Finding, site: Site, found: Found) -> bool:

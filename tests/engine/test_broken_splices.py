@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from porter.engine import rewrite_source
 from porter.engine.guards import GuardError, check
 from porter.engine.locate import locate
-from porter.engine.pipeline import Engine
 from porter.engine.source import Source, SourceError
 from porter.engine.splice import Change, Spliced
-from porter.model import Options
 
 KINDS = ("start", "end", "shifted", "parenthesis", "comment", "elsewhere")
 SEED = 20261130
@@ -54,8 +53,8 @@ def port_of(name: str, data: bytes) -> Port:
     source = Source.decode(data)
     tree = source.parse()
     survey = locate(source, tree)
-    changes, _ = Engine(Options())._port(source, tree, survey)
-    return Port(name, source, tree, changes, survey.extents)
+    changes = rewrite_source(data).changes
+    return Port(name, source, tree, [*changes], survey.extents)
 
 
 def ports(folder: Path) -> list[Port]:

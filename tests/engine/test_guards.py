@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from porter.engine import rewrite_source
 from porter.engine.guards import GuardError, check
 from porter.engine.locate import locate
-from porter.engine.pipeline import Engine
 from porter.engine.source import Source, SourceError
 from porter.engine.splice import Change, Spliced
-from porter.model import Options
 
 TEXT = b"""\
 import torch
@@ -33,8 +32,8 @@ def prepare(text: bytes) -> tuple[Source, ast.Module, list[Change], list[tuple[i
     source = Source.decode(text)
     tree = source.parse()
     survey = locate(source, tree)
-    changes, _ = Engine(Options())._port(source, tree, survey)
-    return source, tree, changes, survey.extents
+    changes = rewrite_source(text).changes
+    return source, tree, [*changes], survey.extents
 
 
 def stopped(

@@ -236,3 +236,14 @@ def test_a_use_before_the_functions_own_import_of_torch() -> None:
         "    import torch\n    accel.init()\n"
     )
     assert rewrite_source(before.encode()).output.decode() == after
+
+
+def test_an_import_at_the_top_serves_functions_that_import_torch_again() -> None:
+    before = (
+        "import torch as th\nth.cuda.init()\ndef g():\n    import torch as t\n    t.cuda.init()\n"
+    )
+    after = (
+        f"import torch as th\n{ACCEL}\naccel.init()\ndef g():\n    import torch as t\n"
+        "    accel.init()\n"
+    )
+    assert rewrite_source(before.encode()).output.decode() == after

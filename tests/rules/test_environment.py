@@ -203,14 +203,14 @@ def test_pinned_memory() -> None:
     assert found[3] == {("PTR601", "note")}
 
 
-def test_loading_without_a_place_is_pointed_out_and_with_one_ported() -> None:
+def test_a_checkpoint_is_loaded_onto_the_device_that_is_there() -> None:
     ported, found = port(
         'import torch\nsd = torch.load("m.pt")\n'
         'sd2 = torch.load("m.pt", map_location="cuda:0", weights_only=True)\n'
     )
-    assert 'sd = torch.load("m.pt")\n' in ported
+    assert 'sd = torch.load("m.pt", map_location=accel.map_location)\n' in ported
     assert "map_location=accel.torch_device(0), weights_only=True)" in ported
-    assert found[2] == {("PTR603", "manual")}
+    assert found[2] == {("PTR603", "rewritten")}
 
 
 def test_float64_is_kept_and_noted() -> None:

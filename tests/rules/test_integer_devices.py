@@ -168,7 +168,7 @@ def test_a_choice_with_the_cpu_is_ported_as_a_whole_or_not_at_all() -> None:
         "device = 0 if torch.cuda.is_available() else -1\n"
         "count = 0 if accel.is_available() else -1\n"
     )
-    assert found[3] == [("PTR121", "manual")]
+    assert found[3] == [("PTR311", "manual")]
 
 
 def test_comments_inside_the_call_stay() -> None:

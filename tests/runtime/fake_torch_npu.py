@@ -143,7 +143,8 @@ class FakeNpu:
         self.states[device if isinstance(device, int) else 0] = new_state.clone()
 
     def _set_rng_state_all(self, new_states: Any) -> None:
-        self.states = [state.clone() for state in new_states]
+        for index, state in enumerate(new_states):
+            self.states[index] = state.clone()
 
     def _mstx_range_start(self, message: str, stream: Any, domain: str) -> int:
         return len(self.called("mstx.range_start"))

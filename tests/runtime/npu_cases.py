@@ -94,6 +94,9 @@ def test_no_device_is_started_by_asking_what_it_is(npu: Npu) -> None:
     assert accel.is_available() is True
     assert accel.device_count() == 2
     assert (accel.device_type, accel.dist_backend()) == ("npu", "hccl")
+    assert accel.dist_backend(cpu=True) == "cpu:gloo,npu:hccl"
+    assert accel.map_location["cuda:1"] == accel.map_location[torch.device("cuda:1")] == "npu:1"
+    assert "npu:1" not in accel.map_location
     assert accel.visible_devices_env == "ASCEND_RT_VISIBLE_DEVICES"
     assert accel.torch_device(1) == torch.device("npu:1")
     assert not fake.initialized
@@ -129,7 +132,13 @@ def test_rng_states_round_trip(npu: Npu) -> None:
     assert [state[0].item() for state in fake.states] == [0, 0]
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
+def test_states_of_fewer_devices_are_the_first_ones(npu: Npu) -> None:
+    accel, fake = npu
+    accel.set_rng_state_all([torch.full((STATE_BYTES,), 9, dtype=torch.uint8)])
+    assert [state[0].item() for state in fake.states] == [9, 1]
+
+
+@pytest.mark.parametrize("count", [0, 3])
 def test_a_foreign_rng_list_warns_and_changes_nothing(count: int, npu: Npu) -> None:
     accel, fake = npu
     with pytest.warns(UserWarning, match="saved on another kind or number of devices"):
@@ -154,7 +163,9 @@ def test_default_generators_are_never_a_stale_copy(npu: Npu) -> None:
 def test_scaler_takes_torch_cudas_positions(npu: Npu) -> None:
     accel, fake = npu
     scaler = accel.GradScaler(8.0, 2.0, 0.5, 100, False)
-    assert isinstance(scaler, fake.module.amp.GradScaler)
+    assert type(scaler) is fake.module.amp.GradScaler
+    assert isinstance(scaler, accel.GradScaler)
+    assert {accel.GradScaler: 1}[type(scaler)] == 1
     assert fake.called("amp.GradScaler") == [
         {
             "init_scale": 8.0,
@@ -174,6 +185,22 @@ def test_autocast_is_the_npus(npu: Npu) -> None:
     assert (context.device, context.fast_dtype, context._enabled) == ("npu", torch.bfloat16, True)
     assert accel.autocast(enabled=False)._enabled is False
     assert accel.autocast().fast_dtype is torch.float16
+    assert accel.autocast(dtype=None).fast_dtype is torch.float16
+
+
+def test_old_torch_asks_the_npus_module_for_its_autocast(
+    npu: Npu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accel, fake = npu
+    assert accel.is_autocast_enabled() is False
+    assert accel.get_autocast_gpu_dtype() is torch.float16
+    monkeypatch.delattr(torch, "get_autocast_dtype", raising=False)
+    backend = Backend("npu", fake.module)
+    for name, theirs in (
+        ("is_autocast_enabled", "is_autocast_enabled"),
+        ("get_autocast_gpu_dtype", "get_autocast_dtype"),
+    ):
+        assert _surface._OWN[name](backend) is getattr(fake.module, theirs)
 
 
 def test_marks_nest_where_the_wheel_has_no_stack(npu: Npu) -> None:

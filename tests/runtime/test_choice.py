@@ -60,6 +60,8 @@ def test_cuda_is_chosen_and_is_torch_cuda_itself(
     assert accel.device_ids(1) == [1]
     assert accel.device_id(1) == 1
     assert accel.dist_backend() == "nccl"
+    assert accel.dist_backend(cpu=True) == "cpu:gloo,cuda:nccl"
+    assert accel.map_location is None
     assert accel.torch_device(3) == accel.torch_device("3") == torch.device("cuda:3")
     assert accel.torch_device() == torch.device("cuda")
     assert accel.torch_device("cpu") == torch.device("cpu")
@@ -69,6 +71,10 @@ def test_cuda_is_chosen_and_is_torch_cuda_itself(
     assert accel.is_accelerator("cuda:1") is True
     assert accel.is_accelerator(torch.device("cuda")) is True
     assert accel.is_accelerator("cpu") is False
+    assert accel.is_accelerator(types.SimpleNamespace(device="cuda:0")) is True
+    assert accel.is_accelerator(types.SimpleNamespace(device=torch.device("cuda", 1))) is True
+    assert accel.is_accelerator(types.SimpleNamespace(device="cpu")) is False
+    assert accel.is_accelerator(types.SimpleNamespace(device=0)) is False
     assert [kind.name for kind in accel.profiler_activities()] == ["CPU", "CUDA"]
 
 
@@ -138,15 +144,67 @@ def test_a_count_that_torch_caches_stays_open(
     assert accel.device_count() == 1
 
 
-def test_mps_when_forced(chosen: Choose, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("driver", "expected"), [(11080, "cpu"), (12000, "cuda"), (12080, "cuda"), (13000, "cuda")]
+)
+def test_a_driver_that_is_too_old_is_passed_over(
+    driver: int,
+    expected: str,
+    chosen: Choose,
+    monkeypatch: pytest.MonkeyPatch,
+    warned: list[str],
+) -> None:
+    """NVML counts the devices of such a driver, which the CUDA runtime can't start."""
+
+    class Driver:
+        @staticmethod
+        def cuDriverGetVersion(version: Any) -> int:
+            version._obj.value = driver
+            return 0
+
+    no_npu(monkeypatch)
+    cuda_of(monkeypatch, 1)
+    monkeypatch.setattr(torch.version, "cuda", "12.6")
+    monkeypatch.setattr("ctypes.CDLL", lambda name: {"libcuda.so.1": Driver}[name])
+    assert chosen("auto").device_type == expected
+    assert len(warned) == (expected == "cpu")
+    if warned:
+        assert "the driver runs CUDA 11.8 at most" in warned[0]
+        with pytest.raises(RuntimeError, match=r"PORTER_DEVICE=cuda, but .*CUDA 12\.6: update"):
+            _ = chosen("cuda").device_type
+
+
+@pytest.mark.parametrize("failure", ["no library", "not initialised"])
+def test_a_driver_that_does_not_tell_is_trusted(
+    failure: str, chosen: Choose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(name: str) -> Any:
+        if failure == "no library":
+            raise OSError(name)
+        return types.SimpleNamespace(cuDriverGetVersion=lambda version: 3)
+
+    no_npu(monkeypatch)
+    cuda_of(monkeypatch, 1)
+    monkeypatch.setattr(torch.version, "cuda", "12.6")
+    monkeypatch.setattr("ctypes.CDLL", load)
+    assert chosen("auto").device_type == "cuda"
+
+
+@pytest.mark.parametrize("counted_by_torch", [True, False])
+def test_mps_when_forced(
+    counted_by_torch: bool, chosen: Choose, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     monkeypatch.setattr(torch.mps, "device_count", lambda: 1, raising=False)
+    if not counted_by_torch:
+        monkeypatch.delattr(torch.mps, "device_count")
     accel = chosen("mps")
     assert accel.device_type == "mps"
     assert accel.synchronize is torch.mps.synchronize
     assert (accel.device_count(), accel.current_device()) == (1, 0)
     assert accel.torch_device(3) == torch.device("mps", 0)
-    assert accel.dist_backend() == "gloo"
+    assert accel.map_location["cuda:3"] == "mps:0"
+    assert accel.dist_backend() == accel.dist_backend(cpu=True) == "gloo"
     with pytest.raises(AttributeError, match=r"torch\.mps has no 'memory_summary'"):
         accel.memory_summary()
 
@@ -161,6 +219,7 @@ def test_xpu_when_forced(chosen: Choose, monkeypatch: pytest.MonkeyPatch) -> Non
     assert accel.reset_max_memory_allocated is torch.xpu.reset_peak_memory_stats
     assert accel.visible_devices_env == "ZE_AFFINITY_MASK"
     assert accel.dist_backend() == "xccl"
+    assert accel.dist_backend(cpu=True) == "cpu:gloo,xpu:xccl"
 
 
 def test_importing_costs_no_torch_and_choosing_starts_no_device(run_python: Any) -> None:

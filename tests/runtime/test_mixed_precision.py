@@ -45,6 +45,15 @@ def test_autocast_decorates(accel: Any) -> None:
     assert multiply(MATRIX).dtype is torch.float32
 
 
+def test_autocast_state_is_what_cudas_autocast_leaves(accel: Any) -> None:
+    """As on a machine without CUDA: the dtype is set, though nothing is cast."""
+    assert accel.get_autocast_gpu_dtype() is torch.float16
+    with accel.autocast(enabled=False, dtype=torch.bfloat16):
+        assert accel.get_autocast_gpu_dtype() is torch.bfloat16
+        assert accel.is_autocast_enabled() is False
+    assert accel.get_autocast_gpu_dtype() is torch.float16
+
+
 def test_scaler_is_off_and_says_so_once(accel: Any, warned: list[str]) -> None:
     scaler = accel.GradScaler(2.0**10)
     accel.GradScaler(enabled=True)
@@ -82,13 +91,37 @@ def test_scaler_takes_states_of_every_device(accel: Any) -> None:
 def test_scaler_copies_are_torchs_own(again: Callable[[Any], Any], accel: Any) -> None:
     scaler = accel.GradScaler(enabled=False)
     copied = again(scaler)
-    assert type(copied).__module__.startswith("torch.")
+    assert type(scaler) is type(copied) is torch.cuda.amp.GradScaler
     assert copied.state_dict() == scaler.state_dict()
 
-    class Mine(accel.GradScaler):  # type: ignore[misc]
-        pass
 
-    assert isinstance(copy.deepcopy(Mine(enabled=False)), Mine)
+def test_scalers_class_is_torchs_to_every_question(accel: Any) -> None:
+    ours, theirs = accel.GradScaler, torch.cuda.amp.GradScaler
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns that it is deprecated
+        scaler = theirs(enabled=False)
+    assert isinstance(scaler, ours)
+    assert issubclass(theirs, ours)
+    assert {ours: "save"}[type(scaler)] == {theirs: "save"}[ours] == "save"
+    assert ours in [theirs]
+    assert theirs in {ours}
+    for other in (object(), torch.nn.Linear(1, 1)):
+        assert not isinstance(other, ours)
+        assert type(other) not in {ours}
+
+
+def test_a_class_derived_from_the_scaler_is_itself(accel: Any, warned: list[str]) -> None:
+    class Mine(accel.GradScaler):  # type: ignore[misc]
+        def __init__(self, name: str) -> None:
+            super().__init__(8.0, enabled=True)
+            self.name = name
+
+    mine, other = Mine("mine"), accel.GradScaler(enabled=False)
+    assert type(mine) is type(copy.deepcopy(mine)) is Mine
+    assert (mine.name, mine.is_enabled(), len(warned)) == ("mine", False, 1)
+    assert isinstance(mine, accel.GradScaler)
+    assert not isinstance(other, Mine)
+    assert Mine not in {accel.GradScaler, torch.cuda.amp.GradScaler}
 
 
 def make_doubled(fwd: Callable[..., Any], bwd: Callable[..., Any]) -> Any:
@@ -140,11 +173,70 @@ def test_on_cuda_autocast_is_torchs(cuda: Any) -> None:
     assert (default._enabled, default.fast_dtype) == (True, torch.float16)
 
 
+def autocast_of_torch_cuda_amp(*args: Any, **kwargs: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.cuda.amp.autocast(*args, **kwargs)
+
+
+BFLOAT16 = torch.bfloat16
+
+# What CUDA code enters, and what it is ported to.
+SPELLINGS: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [
+    (autocast_of_torch_cuda_amp, lambda accel: accel.autocast()),
+    (lambda: autocast_of_torch_cuda_amp(False), lambda accel: accel.autocast(enabled=False)),
+    (
+        lambda: autocast_of_torch_cuda_amp(dtype=BFLOAT16),
+        lambda accel: accel.autocast(dtype=BFLOAT16, cache_enabled=True),
+    ),
+    (
+        lambda: autocast_of_torch_cuda_amp(True, BFLOAT16, False),
+        lambda accel: accel.autocast(True, BFLOAT16, False),
+    ),
+    (lambda: torch.autocast("cuda"), lambda accel: accel.autocast(dtype=None)),
+    (
+        lambda: torch.autocast("cuda", enabled=False),
+        lambda accel: accel.autocast(dtype=None, enabled=False),
+    ),
+    (lambda: torch.autocast("cuda", BFLOAT16), lambda accel: accel.autocast(dtype=BFLOAT16)),
+    (
+        lambda: torch.autocast("cuda", cache_enabled=True),
+        lambda accel: accel.autocast(dtype=None, cache_enabled=True),
+    ),
+]
+
+
+@pytest.mark.parametrize("outer", [(torch.float16, True), (BFLOAT16, False)])
+@pytest.mark.parametrize(("original", "ported"), SPELLINGS)
+def test_on_cuda_both_spellings_enter_what_they_entered(
+    original: Callable[[], Any],
+    ported: Callable[[Any], Any],
+    outer: tuple[torch.dtype, bool],
+    cuda: Any,
+) -> None:
+    dtype, cached = outer
+    with torch.autocast("cuda", dtype=dtype, cache_enabled=cached):
+        theirs, ours = original(), ported(cuda)
+    for state in ("device", "_enabled", "fast_dtype", "_cache_enabled"):
+        assert getattr(ours, state) == getattr(theirs, state), state
+
+
+def test_on_cuda_the_state_is_torchs(cuda: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with cuda.autocast(dtype=BFLOAT16):
+            assert cuda.is_autocast_enabled() is torch.is_autocast_enabled() is True
+            assert cuda.get_autocast_gpu_dtype() is BFLOAT16
+            with cuda.autocast(enabled=False):
+                assert cuda.is_autocast_enabled() is False
+
+
 def test_on_cuda_the_scaler_is_torchs(cuda: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         scaler = cuda.GradScaler(8.0, growth_interval=5)
-    assert isinstance(scaler, torch.cuda.amp.GradScaler)
+    assert type(scaler) is torch.cuda.amp.GradScaler
+    assert isinstance(scaler, cuda.GradScaler)
     assert scaler.is_enabled()
     assert scaler.state_dict() == {
         "scale": 8.0,

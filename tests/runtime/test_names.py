@@ -6,6 +6,7 @@ import ast
 import importlib
 import importlib.util
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,23 @@ def test_refused_names_say_why(name: str, accel: Any) -> None:
     assert f"torch.cuda.{name}: " in str(raised.value)
     assert str(raised.value).endswith(_names.REFUSED[name])
     assert len(_names.REFUSED[name]) > 20
+
+
+def test_every_name_that_a_rule_can_write_is_there() -> None:
+    """The names handed to `runtime`, those in examples, and those that messages advise."""
+    pytest.importorskip("libcst")
+    from porter_rules import amp_names, autocast_state, hf_helpers, names
+
+    written = {*names.MIRRORED.values(), *names.AMP.values(), *names.LEGACY_TYPES}
+    written |= {*amp_names.OF_A_DEVICE.values(), *autocast_state._QUESTIONS.values()}
+    written |= {*hf_helpers._MIRRORED.values()}
+    for file in Path(names.__file__).parent.glob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        written |= set(re.findall(r"""\bruntime(?:_call)?\(\s*["'](\w+)""", text))
+        written |= set(re.findall(r"\baccel\.([A-Za-z]\w*)", text))
+    written = {name.partition(".")[0] for name in written}
+    assert len(written) > 80
+    assert written <= _names.MIRRORED | _names.OWN
 
 
 def test_unknown_and_private_names_are_ordinary_attribute_errors(accel: Any) -> None:

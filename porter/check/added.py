@@ -1,0 +1,126 @@
+"""Which lines are new: git's patches, read for what they add."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter import git
+from porter.check.dismiss import git_folder
+
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
+_LETTERS = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13}
+
+
+@dataclass(frozen=True)
+class Added:
+    """What was added to one file: `name` is relative to the root, `lines` are git's, ascending.
+
+    `blob` is the object that holds the file's new content, where that is in git.
+    """
+
+    name: bytes
+    blob: str
+    lines: tuple[range, ...]
+
+
+def staged(root: Path, pathspecs: Sequence[str]) -> list[Added]:
+    """Return what the index adds to the last commit, to all its parents-to-be in a merge.
+
+    What a merge brings along stands in one of the parents already.
+
+    Raises:
+        git.GitError: see there.
+    """
+    result = list(parse(git.staged_patch(root, pathspecs)))
+    for parent in _merged(root):
+        other = {a.name: a for a in parse(git.staged_patch(root, pathspecs, parent))}
+        result = [
+            Added(a.name, a.blob, tuple(_common(a.lines, other[a.name].lines)))
+            for a in result
+            if a.name in other
+        ]
+    return result
+
+
+def since(root: Path, base: str, pathspecs: Sequence[str]) -> list[Added]:
+    """Return what the work tree adds to a commit.
+
+    Raises:
+        git.GitError: see there.
+    """
+    return list(parse(git.worktree_patch(root, pathspecs, base)))
+
+
+def _merged(root: Path) -> list[str]:
+    try:
+        return Path(git_folder(str(root)), "MERGE_HEAD").read_text("ascii").split()
+    except OSError:
+        return []
+
+
+def _common(one: Iterable[range], other: Sequence[range]) -> Iterator[range]:
+    for a in one:
+        for b in other:
+            both = range(max(a.start, b.start), min(a.stop, b.stop))
+            if both:
+                yield both
+
+
+def parse(patch: bytes) -> Iterator[Added]:
+    """Yield the files of a git patch without context to which lines were added.
+
+    Counts in the hunks' heads tell where a hunk ends: its lines may look like anything.
+    """
+    name: bytes | None = None
+    blob = ""
+    ranges: list[range] = []
+    lines = iter(patch.split(b"\n"))
+    for line in lines:
+        if line.startswith(b"diff --git "):
+            if name is not None and ranges:
+                yield Added(name, blob, tuple(ranges))
+            name, ranges = None, []
+        elif line.startswith(b"index "):
+            blob = line.split(b" ")[1].partition(b"..")[2].decode("ascii")
+        elif line.startswith(b"+++ "):
+            name = _unquoted(line[4:].removesuffix(b"\t")).partition(b"/")[2]
+        elif (hunk := _HUNK.match(line)) is not None:
+            removed, added = (int(hunk[n]) if hunk[n] else 1 for n in (1, 3))
+            if added:
+                ranges.append(range(int(hunk[2]), int(hunk[2]) + added))
+            for _ in range(removed + added):
+                next(lines, b"")
+    if name is not None and ranges:
+        yield Added(name, blob, tuple(ranges))
+
+
+def _unquoted(name: bytes) -> bytes:
+    """Undo git's quotes around a name with anything unusual in it."""
+    if not name.startswith(b'"'):
+        return name
+
+    def byte(match: re.Match[bytes]) -> bytes:
+        text = match[1]
+        if len(text) == 3:
+            return bytes([int(text, 8)])
+        return bytes([_LETTERS[text]]) if text in _LETTERS else text
+
+    return _ESCAPE.sub(byte, name[1:-1])
+
+
+def own_lines(data: bytes, lines: Iterable[range]) -> frozenset[int]:
+    r"""Return lines as Python counts them, which also ends them at a lone `\r`."""
+    if b"\r" not in data.replace(b"\r\n", b""):
+        return frozenset(line for each in lines for line in each)
+    result: set[int] = set()
+    starts = [0]
+    for text in data.split(b"\n"):
+        starts.append(starts[-1] + max(len((text + b"\n").splitlines()), 1))
+    for each in lines:
+        for line in each:
+            result.update(range(starts[line - 1] + 1, starts[min(line, len(starts) - 1)] + 1))
+    return frozenset(result)
