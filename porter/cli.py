@@ -9,6 +9,7 @@ import click
 
 import porter
 from porter.commands import examples
+from porter.commands.check import check
 from porter.commands.rewrite import rewrite
 from porter.commands.rules import explain, rules
 from porter.commands.vendor import vendor
@@ -33,14 +34,16 @@ class _Porter(click.Group):
     epilog=examples(
         "porter rewrite --dry-run src/     show the port as a diff",
         "porter rewrite src/               port in place",
+        "porter check                      what is staged and hard-coded for CUDA",
         "porter explain PTR101             what a rule does, and why",
     )
-    + "\n\nExit codes: 0 done; 2 usage error, or something could not be processed.",
+    + "\n\nExit codes: 0 done; 1 findings of check; 2 usage error, or something could not be "
+    "processed.",
 )
 @click.version_option(porter.__version__, prog_name="porter")
 def cli() -> None:
     """Port PyTorch code that is hard-coded for CUDA to Ascend NPU, CUDA and CPU."""
 
 
-for command in (rewrite, rules, explain, vendor):
+for command in (rewrite, check, rules, explain, vendor):
     cli.add_command(command)

@@ -14,7 +14,7 @@ _PATIENCE = 1.0
 """Seconds of work that nobody needs to be told about."""
 
 
-def watched(items: Iterable[Item], length: int) -> Iterator[Item]:
+def watched(items: Iterable[Item], length: int, label: str = "porting") -> Iterator[Item]:
     """Yield the items; on a terminal, show on stderr how many have gone by after a while."""
     if not sys.stderr.isatty():
         yield from items
@@ -27,7 +27,7 @@ def watched(items: Iterable[Item], length: int) -> Iterator[Item]:
         for count, item in enumerate(items, 1):
             if bar is None and time.monotonic() - start > _PATIENCE:
                 bar = stack.enter_context(
-                    click.progressbar(length=length, label="porting", file=sys.stderr)
+                    click.progressbar(length=length, label=label, file=sys.stderr)
                 )
                 bar.update(count - 1)
             if bar is not None:

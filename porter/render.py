@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 import porter
 from porter import diff
+from porter.discover import Skipped
 from porter.model import Finding, Level
 from porter.report import FileReport, Report, Summary
 
@@ -35,9 +36,9 @@ def _message(finding: Finding) -> str:
     return finding.message
 
 
-def skipped_lines(report: Report) -> Iterator[str]:
+def skipped_lines(paths: Iterable[Skipped]) -> Iterator[str]:
     """Yield a line for each path that was left alone."""
-    for skipped in report.skipped:
+    for skipped in paths:
         kind = "error" if skipped.failed else "skipped"
         yield f"{kind}: {shown(skipped.path)}: {skipped.reason}"
 

@@ -45,7 +45,8 @@ class EditedError(VendorError):
     def __init__(self, folder: Path, files: tuple[str, ...]) -> None:
         super().__init__(
             f"{folder} was edited by hand ({', '.join(files)}) and is left as it is: take the "
-            "edits out or move them elsewhere, or force the update, which overwrites them"
+            "edits out or move them elsewhere, or overwrite them with "
+            f"`porter vendor {folder.parent} --update --force`"
         )
         self.files = files
 

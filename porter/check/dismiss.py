@@ -86,8 +86,9 @@ def _number(data: bytes, at: int) -> int:
 
 
 def git_folder(top: str) -> str:
-    """Return the folder with a work tree's own state: in submodules and added work trees, a file
-    in the place of `.git` names it.
+    """Return the folder with a work tree's own state.
+
+    In submodules and added work trees, a file in the place of `.git` names it.
 
     Raises:
         OSError: it can't be read.

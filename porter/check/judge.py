@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -121,7 +120,7 @@ def _first_look(target: Target) -> Verdict | None:
 
 def _size(target: Target) -> int:
     try:
-        return len(target.data) if target.data is not None else os.path.getsize(target.path)
+        return len(target.data) if target.data is not None else target.path.stat().st_size
     except OSError:
         return 0
 
@@ -144,7 +143,12 @@ def _judge(target: Target, options: Options, *, with_fixes: bool) -> Verdict:
         findings = [f for f in findings if _is_new(f, new, text)]
         suppressed = [s for s in suppressed if _is_new(s.finding, new, text)]
     fixes = _fixes(data, rewrite, findings) if with_fixes else ()
-    return Verdict(target, tuple(map(_explained, findings)), tuple(suppressed), (), fixes)
+    return Verdict(
+        target,
+        tuple(map(_explained, findings)),
+        tuple(replace(s, finding=_explained(s.finding)) for s in suppressed),
+        fixes=fixes,
+    )
 
 
 def _is_new(finding: Finding, new: frozenset[int], text: Sequence[bytes]) -> bool:

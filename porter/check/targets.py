@@ -44,7 +44,12 @@ class Scope:
 
 
 def everything(paths: Sequence[Path], exclusions: Sequence[Exclusion], kind: str) -> Scope:
-    """Judge the files at and below the paths, whole."""
+    """Judge the files at and below the paths, whole.
+
+    Raises:
+        Refused: a path is a bare repository.
+    """
+    _roots(paths)
     found = discover(paths, exclusions)
     return Scope(kind, [Target(f.path, f.root, f.name) for f in found.files], found)
 

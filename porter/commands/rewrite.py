@@ -170,7 +170,7 @@ def _print(report: Report, *, dry_run: bool, style: str, verbose: bool) -> None:
     if style == "json":
         click.echo(render.as_json(report, dry_run=dry_run))
         return
-    for line in render.skipped_lines(report):
+    for line in render.skipped_lines(report.skipped):
         _say(line)
     lines = [
         *render.finding_lines(report, verbose=verbose),

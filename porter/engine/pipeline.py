@@ -35,7 +35,6 @@ from porter.rule import (
     by_node_type,
 )
 
-
 Only = Callable[[Finding], bool]
 
 

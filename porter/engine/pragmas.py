@@ -9,6 +9,7 @@ that stand alone, where formatters put it, the comment speaks for all that is in
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import tokenize
@@ -129,10 +130,9 @@ def _tokens(source: Source) -> list[tokenize.TokenInfo]:
     """Return the tokens of the text, as far as it is Python."""
     text = source.data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     tokens: list[tokenize.TokenInfo] = []
-    try:
+    # What is wrong with a text is for the parser to say.
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
         tokens.extend(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (tokenize.TokenError, SyntaxError):
-        pass  # what is wrong with it is for the parser to say
     return tokens
 
 

@@ -12,7 +12,12 @@ def may_have_sites(data: bytes) -> bool:
     """
     if any(word in data for word in triggers.FILE_WORDS):
         return True
-    for word, pattern in triggers.HINTS:
-        if word in data and pattern.search(data) is not None:
-            return True
+    if triggers.imports_from_torch(data):
+        return True
+    for words, pattern in triggers.HINTS:
+        if any(word in data for word in words):
+            import re  # not before: to import it takes half as long as Python takes to start
+
+            if re.search(pattern, data) is not None:
+                return True
     return next(triggers.package_imports(data), None) is not None

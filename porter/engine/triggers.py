@@ -1,13 +1,14 @@
 """What makes porter look at a file, a line, an expression: plain words, no rule logic.
 
-A rule that speaks about something new adds its word here. This module imports nothing of porter,
-so that the hook can dismiss a file without paying for libcst.
+A rule that speaks about something new adds its word here. This module imports nothing, not even
+`re`, so that the hook can dismiss a file at hardly more than the cost of Python's start.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FILE_WORDS = (b"cuda", b"CUDA", b"nccl", b"NCCL", b"nvidia-smi")
 """A file, or a line, with one of these may hold a site."""
@@ -15,38 +16,46 @@ FILE_WORDS = (b"cuda", b"CUDA", b"nccl", b"NCCL", b"nvidia-smi")
 _QUOTED = rb"[\"'][^\"'\n]{0,100}"
 _GIVEN = rb"[\"']?\]?\s*[:=]\s*"  # `name=`, `"name": `, `["name"] = `
 
-HINTS = tuple(
-    (word, re.compile(pattern))
-    for word, pattern in (
+HINTS = (
+    (
         (
-            b"torch",
-            rb"torch(?: as (?!torch\b)|\.(?:jit\.)?load\((?![^\n]*map_location=(?!None))"
-            rb"|\.compile(?:\(|(?<=[@=]torch\.compile)[\r\n]|(?<== torch\.compile)[\r\n])"
-            rb"|\.(?:is_autocast_enabled|[gs]et_autocast)|\.amp\b|\.GradScaler|\.random\b"
-            rb"|\.utils[. ](?:import )?cpp_ext"
-            rb"| import [^\n]*\b(?:load|compile|amp|GradScaler|cpp_ext\w*)\b|_bf16|_tf32)",
+            b"torch as ",
+            b"torch.load(",
+            b"torch.jit.load(",
+            b"torch.compile",
+            b"_autocast",
+            b"torch.amp",
+            b"torch.GradScaler",
+            b"torch.random",
+            b"cpp_ext",
+            b"torch_bf16",
+            b"torch_tf32",
         ),
-        (b"pin_memory", rb"pin_memory(?:\(|_device|" + _GIVEN + rb"True)"),
-        (b"out of memory", _QUOTED + rb"out of memory"),
-        (b"DataParallel", rb"DataParallel(?:\(| as )|DataParallel,[^\n]*device"),
-        (
-            b"device",
-            rb"device(?:\(\)\s*[,)]|(?:_ids|(?<=output_device))\s*=\s*(?!None)"
-            rb"|_map" + _GIVEN + rb"(?:\{|\d|\w*rank))",
-        ),
-        (b"convert_sync_batchnorm", rb"convert_sync_batchnorm\("),
-        (b"load_in_", rb"load_in_[48]bit" + _GIVEN + rb"(?!False|None|load_in_|bool|Opt)\w"),
-        (
-            b"flash_attention_",
-            rb"flash_attention_(?:2\s*=\s*True|\d(?<=[\"']flash_attention_\d)"
-            rb"(?<![=!]= [\"']flash_attention_\d)[\"'](?!\s*[\]:]))",
-        ),
-        (b"optim=", rb"optim=[\"'](?:paged_|\w+_(?:[48]bit|32bit|apex_fused))"),
-        (b"tf32=", rb"tf32=(?!False|None)"),
-        (b"ightning", rb"accelerator\s*=\s*[\"'(\w]|gpus\s*=\s*[^=0N]"),
-    )
+        rb"torch(?: as (?!torch\b)|\.(?:jit\.)?load\((?![^\n]*map_location=(?!None))"
+        rb"|\.compile(?:\(|(?<=[@=]torch\.compile)[\r\n]|(?<== torch\.compile)[\r\n])"
+        rb"|\.(?:is_autocast_enabled|[gs]et_autocast)|\.amp\b|\.GradScaler|\.random\b"
+        rb"|\.utils[. ](?:import )?cpp_ext|_bf16|_tf32)",
+    ),
+    ((b"pin_memory",), rb"pin_memory(?:\(|_device|" + _GIVEN + rb"True)"),
+    ((b"out of memory",), _QUOTED + rb"out of memory"),
+    ((b"DataParallel",), rb"DataParallel(?:\(| as )|DataParallel,[^\n]*device"),
+    (
+        (b"device()", b"device_ids", b"output_device", b"device_map"),
+        rb"device(?:\(\)\s*[,)]|(?:_ids|(?<=output_device))\s*=\s*(?!None)"
+        rb"|_map" + _GIVEN + rb"(?:\{|\d|\w*rank))",
+    ),
+    ((b"convert_sync_batchnorm",), rb"convert_sync_batchnorm\("),
+    ((b"load_in_",), rb"load_in_[48]bit" + _GIVEN + rb"(?!False|None|load_in_|bool|Opt)\w"),
+    (
+        (b"flash_attention_",),
+        rb"flash_attention_(?:2\s*=\s*True|\d(?<=[\"']flash_attention_\d)"
+        rb"(?<![=!]= [\"']flash_attention_\d)[\"'](?!\s*[\]:]))",
+    ),
+    ((b"optim=",), rb"optim=[\"'](?:paged_|\w+_(?:[48]bit|32bit|apex_fused))"),
+    ((b"tf32=",), rb"tf32=(?!False|None)"),
+    ((b"ightning",), rb"accelerator\s*=\s*[\"'(\w]|gpus\s*=\s*[^=0N]"),
 )
-"""A file with one of the first may hold a site where the second finds something.
+"""A file with one of the words may hold a site where the expression finds something.
 
 The words are what is quick to look for; the expressions keep files from being parsed in which
 they stand in a signature, a text, or something that is passed through.
@@ -79,6 +88,21 @@ PACKAGES = frozenset(
     """.split()
 )
 """A file, or a line, that imports one of these may hold a site."""
+
+
+_IMPORTED = (b"load", b"compile", b"amp", b"GradScaler", b"cpp_ext")
+
+
+def imports_from_torch(data: bytes) -> bool:
+    """Whether the text imports a name from torch that may be a site under its bare name."""
+    at = data.find(b"torch import ")
+    while at >= 0:
+        end = data.find(b"\n", at)
+        line = data[at : end if end >= 0 else None]
+        if any(name in line for name in _IMPORTED):
+            return True
+        at = data.find(b"torch import ", at + 13)
+    return False
 
 
 def package_imports(data: bytes) -> Iterator[int]:

@@ -11,8 +11,8 @@ from porter_rules.device_arguments import Use
 from porter_rules.device_constructor import is_constructor, resolved
 from porter_rules.device_roles import use_of
 from porter_rules.device_strings import device_string
-from porter_rules.names import torch_cuda_name
-from porter_rules.nodes import is_runtime, string_value
+from porter_rules.names import is_call
+from porter_rules.nodes import is_chain, is_runtime, string_value
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,12 @@ class Choice:
 
 def choice(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Choice | None:
     """Return the parts of a ternary whose test is `torch.cuda.is_available()` or its negation."""
-    if _is_available(original.test, ctx):
+    if is_call(original.test, "is_available", ctx):
         return Choice(original.body, updated.body, original.orelse)
     match original.test:
-        case cst.UnaryOperation(operator=cst.Not(), expression=test) if _is_available(test, ctx):
+        case cst.UnaryOperation(operator=cst.Not(), expression=test) if is_call(
+            test, "is_available", ctx
+        ):
             return Choice(original.orelse, updated.orelse, original.body)
     return None
 
@@ -39,7 +41,7 @@ def use_of_chosen(found: Choice, whole: cst.IfExp, ctx: Context) -> Use:
     return use_of(found.chosen, replace(ctx, stack=[*ctx.stack, whole]))
 
 
-def chosen_device(found: Choice, use: Use, ctx: Context) -> cst.BaseExpression | None:
+def device_of_choice(found: Choice, use: Use, ctx: Context) -> cst.BaseExpression | None:
     """Return the device that the shim chooses in the same way; None where the form has to stay.
 
     An index that has to be computed might fail without an accelerator, where nobody asked for it.
@@ -79,14 +81,6 @@ def _is_ported(node: cst.BaseExpression, ctx: Context) -> bool:
     return False
 
 
-def _is_available(test: cst.CSTNode, ctx: Context) -> bool:
-    return (
-        isinstance(test, cst.Call)
-        and not test.args
-        and torch_cuda_name(test.func, ctx) == "is_available"
-    )
-
-
 def _is_cpu(node: cst.BaseExpression, ctx: Context) -> bool:
     return (
         isinstance(node, cst.Call)
@@ -101,18 +95,7 @@ def _holds_without_accelerator(node: cst.BaseExpression, ctx: Context) -> bool:
         case cst.Call(args=[cst.Arg(value=inner)]) if not is_runtime(node.func, ctx):
             return _holds_without_accelerator(inner, ctx)  # str(...), torch.device(...)
         case cst.Call(args=[cst.Arg(value=index)]):
-            return _is_plain(index) or _is_current_device(index, ctx)
+            plain = is_chain(index) or isinstance(index, cst.Integer)
+            # torch.cuda and the shim tell the current device on a CPU as well.
+            return plain or is_runtime(index, ctx) or is_call(index, "current_device", ctx)
     return is_runtime(node, ctx)
-
-
-def _is_current_device(node: cst.BaseExpression, ctx: Context) -> bool:
-    """Whether the index is asked of torch.cuda or of the shim, which answers on a CPU as well."""
-    if not isinstance(node, cst.Call):
-        return False
-    return is_runtime(node, ctx) or torch_cuda_name(node.func, ctx) == "current_device"
-
-
-def _is_plain(node: cst.BaseExpression) -> bool:
-    while isinstance(node, cst.Attribute):
-        node = node.value
-    return isinstance(node, cst.Name | cst.Integer)

@@ -7,7 +7,7 @@ import re
 import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, rule
-from porter_rules.availability_choice import choice, chosen_device, has_index, use_of_chosen
+from porter_rules.availability_choice import choice, device_of_choice, has_index, use_of_chosen
 from porter_rules.device_arguments import Use
 from porter_rules.device_constructor import is_constructor
 from porter_rules.device_roles import ported
@@ -123,7 +123,7 @@ def availability_ternary(original: cst.IfExp, updated: cst.IfExp, ctx: Context) 
     use = use_of_chosen(found, original, ctx)
     if use is Use.UNKNOWN and device_string(found.chosen, ctx) == DeviceString():
         return Manual(_UNKNOWN, groups=ctx.guards)
-    device = chosen_device(found, use, ctx)
+    device = device_of_choice(found, use, ctx)
     if device is None or (has_index(device, ctx) and _is_only_argument_of_constructor(ctx)):
         return None
     return ported(device, ctx.role(original), ctx)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Note, Outcome, rule
+from porter.rule import (
+    Context,
+    Imported,
+    ImportOutcome,
+    Manual,
+    Note,
+    Outcome,
+    import_rule,
+    rule,
+)
 from porter_rules.leaving import cuda_only
 from porter_rules.nodes import argument
 
@@ -89,4 +98,26 @@ def _is_cpp(call: cst.Call, callee: str) -> bool:
     return all(
         isinstance(n, cst.SimpleString) and str(n.raw_value).endswith((".cpp", ".cc", ".cxx", ".c"))
         for n in names
+    )
+
+
+@import_rule(
+    "PTR708",
+    notes=[
+        "from torch.utils.cpp_extension import CppExtension, CUDAExtension\n"
+        "extension = CUDAExtension\n",
+    ],
+    valid=["from torch.utils.cpp_extension import CppExtension  # cuda\n"],
+)
+def cuda_extension_import(imported: Imported) -> ImportOutcome:
+    """Note where CUDAExtension is imported, since it may be chosen without being called.
+
+    The import works everywhere; what is built with the class needs nvcc. Setup scripts pick it
+    with `extension = CUDAExtension`, under a test that has to go on asking for CUDA.
+    """
+    if imported.qualified != f"{_MODULE}CUDAExtension":
+        return None
+    return Note(
+        "CUDAExtension can be imported anywhere and builds with nvcc alone: choose CppExtension "
+        "where CUDA is missing"
     )

@@ -9,7 +9,10 @@ import libcst as cst
 from porter.rule import Context, Manual, Outcome, rule
 
 _AVAILABILITY = frozenset({"torch.cuda.is_available", "torch.cuda.device_count"})
-_VERSIONS = ("torch.version.cuda", "torch.backends.cudnn.version")
+_VERSIONS = (
+    *("torch.version.cuda", "torch.backends.cudnn.version"),
+    "torch.utils.cpp_extension.CUDA_HOME",
+)
 
 
 @rule(
@@ -22,6 +25,10 @@ _VERSIONS = ("torch.version.cuda", "torch.backends.cudnn.version")
         "import torch\nif not torch.cuda.is_available() or torch.version.cuda is None:\n    pass\n",
         "import torch\nv = float(torch.version.cuda) if torch.cuda.is_available() else 0\n",
         "import torch\nok = torch.cuda.is_available() and torch.backends.cudnn.version() >= 8000\n",
+        "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"
+        "if torch.cuda.is_available() and CUDA_HOME is not None or forced:\n    pass\n",
+        "import torch\nfrom torch.utils import cpp_extension\n"
+        "ok = torch.cuda.is_available() and cpp_extension.CUDA_HOME\n",
     ],
     valid=[
         "import torch\nok = torch.cuda.is_available() and ready\n",
@@ -31,11 +38,12 @@ _VERSIONS = ("torch.version.cuda", "torch.backends.cudnn.version")
 def cuda_version_condition(
     original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context
 ) -> Outcome:
-    """Leave a test for CUDA together with the version that it protects.
+    """Leave a test for CUDA together with the version, or the compiler, that it asks for.
 
     `torch.cuda.is_available() and int(torch.version.cuda.split(".")[0]) >= 11` asks for NVIDIA.
     With only its first half ported, the second would be reached on an NPU, where the version is
-    None, and raise. So the whole stays, and is False there.
+    None, and raise. So the whole stays, and is False there. A test for CUDA_HOME asks for NVIDIA's
+    compiler: what it protects is a build for CUDA, which stays, too.
     """
     condition = original.test if isinstance(original, cst.IfExp) else original
     if _AVAILABILITY.isdisjoint(_qualified_names(condition, ctx)):
@@ -43,15 +51,16 @@ def cuda_version_condition(
     if not any(name.startswith(_VERSIONS) for name in _qualified_names(original, ctx)):
         return None
     return Manual(
-        "the test for CUDA protects a question for its version, which is None elsewhere, so both "
-        "stay: ask accel.is_available() and try the feature, if a feature is meant",
+        "torch.cuda.is_available() stands beside a question for CUDA's version or compiler, which "
+        "are None elsewhere, so both stay: ask accel.is_available() and try the feature, if a "
+        "feature is meant",
         groups=() if ctx.guard is None else (ctx.guard,),
     )
 
 
 def _qualified_names(node: cst.CSTNode, ctx: Context) -> Iterator[str]:
     """Yield the dotted meanings of the attribute chains in an expression."""
-    if isinstance(node, cst.Attribute):
+    if isinstance(node, cst.Attribute | cst.Name):
         qualified = ctx.qualified(node)
         if qualified is not None:
             yield qualified

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Outcome, Role, rule
-from porter_rules.names import torch_cuda_name
+from porter_rules.names import is_call
 
 _DEVICE_KEYWORDS = frozenset({"device", "map_location"})
 _DEVICE_POSITIONS = {
@@ -83,18 +83,14 @@ def current_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outco
     if ctx.within("npu_aware"):
         return None
     if ctx.qualified(original.func) == "torch.device":
-        if len(original.args) == 1 and _is_current_device(original.args[0].value, ctx):
+        if len(original.args) == 1 and is_call(original.args[0].value, "current_device", ctx):
             return updated.with_changes(func=ctx.runtime("torch_device"))
         return None
-    if not _is_current_device(original, ctx):
+    if not is_call(original, "current_device", ctx):
         return None
     if _is_device(ctx.role(original)):
         return ctx.runtime_call("torch_device", updated)
     return None
-
-
-def _is_current_device(node: cst.CSTNode, ctx: Context) -> bool:
-    return isinstance(node, cst.Call) and torch_cuda_name(node.func, ctx) == "current_device"
 
 
 def _is_device(role: Role) -> bool:

@@ -58,6 +58,13 @@ _NAME = "device_map"
             'import os\ncfg.device_map = {"": str(accel.torch_device('
             'int(os.environ.get("LOCAL_RANK", 0))))}  # CUDA\n',
         ),
+        (
+            "import os\n"
+            'm = M.from_pretrained("x", device_map={"": int(os.environ.get("LOCAL_RANK") or 0)})\n',
+            "import os\n"
+            'm = M.from_pretrained("x", device_map={"": str(accel.torch_device('
+            'int(os.environ.get("LOCAL_RANK") or 0)))})\n',
+        ),
         ('a = pipeline("x", device_map=0)\n', 'a = pipeline("x", device_map=accel.device_type)\n'),
     ],
     valid=[

@@ -16,7 +16,8 @@ _EVERYWHERE = frozenset({"name", "total_memory"})
 _SAY_IT_ALL = frozenset({"multi_processor_count", "warp_size"})
 """Names that nothing else has: they say by themselves what they are read from."""
 
-_HOLDER = re.compile(r"(?:.*_)?(?:props?|propert(?:y|ies))", re.IGNORECASE)
+_CALLED_PROPS = re.compile(r"(?:.*_)?(?:props?|propert(?:y|ies))", re.IGNORECASE)
+_VERSION = frozenset({"major", "minor"})
 _ONLY_CUDA = (
     "{} is a property of NVIDIA's (or AMD's) chips that other devices don't tell, and the shim "
     f"makes none up: give the figure that it decides about a value of its own there, or "
@@ -38,6 +39,8 @@ _ONLY_CUDA = (
         "gb = torch.cuda.get_device_properties(0).total_memory / 2**30",
         "p = torch.cuda.get_device_properties(0)\nprint(p.name)",
         "gb = self.props.total_memory  # CUDA",
+        "gpu = properties.get('gpu_id') if torch.cuda.is_available() else None",
+        "n = constants.warp_size()  # CUDA",
         "version = release.major  # CUDA",
         "import sys\nif torch.cuda.is_available() and sys.version_info.major > 2:\n    pass",
     ],
@@ -56,6 +59,8 @@ def device_properties(original: cst.Attribute, updated: cst.Attribute, ctx: Cont
     attribute = original.attr.value
     if attribute in _EVERYWHERE or ctx.within("triton"):
         return None
+    if isinstance(ctx.parent, cst.Call) and ctx.parent.func is original:
+        return None  # a method
     if not _are_properties(original.value, attribute, ctx):
         return None
     if ctx.within("npu_aware"):
@@ -71,4 +76,6 @@ def _are_properties(node: cst.BaseExpression, attribute: str, ctx: Context) -> b
             return ctx.instances[name] == "torch.cuda.get_device_properties"
     if own_library(node, ctx):
         return False
-    return attribute in _SAY_IT_ALL or _HOLDER.fullmatch(last_identifier(node)) is not None
+    return attribute in _SAY_IT_ALL or (
+        attribute in _VERSION and _CALLED_PROPS.fullmatch(last_identifier(node)) is not None
+    )

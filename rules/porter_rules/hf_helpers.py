@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Note, Outcome, rule
+from porter.rule import Context, Manual, Note, Outcome, Ported, rule
 
 _MODULES = ("", ".utils", ".utils.import_utils", ".file_utils")
 _MIRRORED = {
@@ -59,7 +59,8 @@ def hf_helpers(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
     if not prefix.startswith("transformers") or prefix[len("transformers") :] not in _MODULES:
         return None
     if name in _MIRRORED and not original.args:
-        return updated.with_changes(func=ctx.runtime(_MIRRORED[name]))
+        ported = updated.with_changes(func=ctx.runtime(_MIRRORED[name]))
+        return Ported(ported, remark=f"drop the import of {name} where nothing else uses it")
     if name == "is_torch_bf16_available":
         return Manual(
             "is_torch_bf16_available() asks for the CPU or CUDA: ask accel.is_bf16_supported() "

@@ -9,6 +9,7 @@ import libcst as cst
 from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.device_equality import compared, starts_with
 from porter_rules.leaving import REFUSES_CUDA
+from porter_rules.names import is_call
 
 _UNKNOWN = (
     'torch.cuda.is_available() is joined to a comparison with "cuda" of which it is not known '
@@ -52,13 +53,13 @@ def joined_availability(
     """
     own_group = () if ctx.guard is None else (ctx.guard,)
     if isinstance(original, cst.Call):
-        refuses = ctx.within("refuses_cuda") and _is_available(original, ctx)
+        refuses = ctx.within("refuses_cuda") and is_call(original, "is_available", ctx)
         return Manual(REFUSES_CUDA, groups=own_group) if refuses else None
     assert isinstance(original, cst.BooleanOperation)
     joins_and = isinstance(original.operator, cst.And)
     unknown = refused = asked = joined = False
     for term, positive, direct in _terms(original, joins_and):
-        if _is_available(term, ctx):
+        if is_call(term, "is_available", ctx):
             joined = True
             refused |= direct and positive is not joins_and
             continue
@@ -70,10 +71,6 @@ def joined_availability(
     if unknown:
         return Manual(_UNKNOWN, groups=own_group)
     return Manual(REFUSES_CUDA) if asked and refused else None
-
-
-def _is_available(node: cst.BaseExpression, ctx: Context) -> bool:
-    return isinstance(node, cst.Call) and ctx.qualified(node.func) == "torch.cuda.is_available"
 
 
 def _terms(

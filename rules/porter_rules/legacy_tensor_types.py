@@ -105,15 +105,8 @@ def _isinstance(original: cst.Call, updated: cst.CSTNode, ctx: Context) -> Outco
         return None  # the CPU's own types are asked for as well
     if ctx.within("npu_aware"):
         return NPU_HANDLED
-    if others or not _is_plain(instance):
+    if others or not is_chain(instance):
         return Manual(_CHECKED)
     assert isinstance(updated, cst.Call)
     lies_there = ctx.runtime_call("is_accelerator", instance.with_changes(lpar=[], rpar=[]))
     return cst.BooleanOperation(updated, cst.And(), lies_there)
-
-
-def _is_plain(node: cst.BaseExpression) -> bool:
-    """Whether to evaluate it twice is the same as once."""
-    while isinstance(node, cst.Attribute):
-        node = node.value
-    return isinstance(node, cst.Name)

@@ -46,8 +46,9 @@ def lightning_accelerator(original: cst.Call, updated: cst.Call, ctx: Context) -
     accelerator = argument(original, "accelerator", None)
     if accelerator is not None:
         names = _strings(accelerator.value)
-        if names & {"gpu", "cuda"}:
-            return _by_hand('accelerator="gpu"')
+        for asked in ("gpu", "cuda"):
+            if asked in names:
+                return _by_hand(f'accelerator="{asked}"')
         if names == {"auto"}:
             return Note(
                 'accelerator="auto" picks the CPU on an NPU with stock Lightning, without a word'

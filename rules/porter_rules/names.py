@@ -189,6 +189,11 @@ def torch_cuda_name(node: cst.CSTNode | None, ctx: Context) -> str | None:
     return at_home(qualified.removeprefix("torch.cuda."))
 
 
+def is_call(node: cst.CSTNode, name: str, ctx: Context) -> bool:
+    """Whether the node calls this name of torch.cuda."""
+    return isinstance(node, cst.Call) and torch_cuda_name(node.func, ctx) == name
+
+
 def at_home(name: str) -> str:
     """Return a name without the submodule of torch.cuda in which it is defined.
 

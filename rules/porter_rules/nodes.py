@@ -32,6 +32,20 @@ def argument(call: cst.Call, name: str | None, position: int | None) -> cst.Arg 
     return None
 
 
+def is_chain(node: cst.CSTNode) -> bool:
+    """Whether the node is a name, or a chain of attributes: to evaluate it twice does no harm."""
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return isinstance(node, cst.Name)
+
+
+def elements(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
+    """Return what a list, tuple or set holds where its elements are written out."""
+    if not isinstance(node, cst.List | cst.Tuple | cst.Set):
+        return []
+    return [e.value for e in node.elements]
+
+
 def is_runtime(node: cst.CSTNode, ctx: Context) -> bool:
     """Whether the node is already a name of the shim, or a call of one."""
     if isinstance(node, cst.Call):

@@ -12,8 +12,8 @@ _SAID = ("raise", "statement", "formatted")
 _EXPECTING = frozenset({"add_argument", "fail", "skip", "skipif", "assertRaisesRegex", "raises"})
 _SEARCHING = frozenset({"startswith", "endswith", "find", "index", "count", "search", "match"})
 _ERROR_TEXT = (
-    "tests for CUDA's error text, which other accelerators word differently: "
-    "catch the exception's class, or test for their texts too"
+    "looks for the text of an error of CUDA, which other accelerators word differently: catch the "
+    "exception's class (RuntimeError, accel.OutOfMemoryError), or look for their texts as well"
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, rule
+from porter_rules.device_strings import device_string
 from porter_rules.nodes import argument, string_value
 
 _FACTORIES = frozenset(
@@ -54,6 +55,7 @@ _PINS = Note(
     manual=[
         'x = x.pin_memory("cuda")\n',
         'loader = DataLoader(ds, pin_memory=True, pin_memory_device="cuda")\n',
+        'loader = DataLoader(ds, pin_memory=True, pin_memory_device="cuda:0")\n',
     ],
     notes=[
         "loader = DataLoader(ds, pin_memory=True, num_workers=4)\n",
@@ -112,13 +114,14 @@ def _loader(call: cst.Call, ctx: Context) -> Outcome:
     pins = argument(call, "pin_memory", None)
     pins_always = pins is not None and _is_true(pins.value)
     device = argument(call, "pin_memory_device", None)
-    if device is not None and string_value(device.value) == "cuda":
+    named = None if device is None else device_string(device.value, ctx)
+    if device is not None and named is not None:
         if pins_always:
             return Manual(
                 "pin_memory_device is deprecated, and pinning for a device that isn't there "
                 "raises: drop it, since torch pins for the accelerator that it finds"
             )
-        return _with_value(call, device, ctx.runtime("device_type"))
+        return _with_value(call, device, named.as_text(ctx))
     return _PINS if pins_always else None
 
 

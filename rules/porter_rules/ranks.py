@@ -23,7 +23,7 @@ def is_rank(node: cst.CSTNode, ctx: Context) -> bool:
     """Whether an expression is called like a rank or the index of a GPU.
 
     `rank`, `args.local_rank`, `gpu_ids[0]`, `dist.get_rank()`, `int(os.environ["LOCAL_RANK"])`,
-    and any of these modulo something.
+    and any of these modulo something, or with a number in its default's place (`rank or 0`).
     """
     match node:
         case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
@@ -31,6 +31,8 @@ def is_rank(node: cst.CSTNode, ctx: Context) -> bool:
         case cst.Subscript(value=value):
             return last_identifier(value) in _LISTS or _is_local_rank(node, ctx)
         case cst.BinaryOperation(operator=cst.Modulo(), left=left):
+            return is_rank(left, ctx)
+        case cst.BooleanOperation(operator=cst.Or(), left=left, right=cst.Integer()):
             return is_rank(left, ctx)
         case cst.Call(func=cst.Name(value="int"), args=[cst.Arg(value=value), *_]):
             return is_rank(value, ctx)

@@ -53,7 +53,7 @@ def sync_batchnorm(original: cst.Call, updated: cst.Call, ctx: Context) -> Outco
     if _is_guarded(ctx):
         return None
     model = updated.args[0].value
-    if not _is_plain(model):
+    if not is_chain(model):
         return Note(
             "SyncBatchNorm raises when it trains over several CPU processes: to train there, "
             "convert under `if accel.is_available():`"
@@ -67,10 +67,3 @@ def sync_batchnorm(original: cst.Call, updated: cst.Call, ctx: Context) -> Outco
 
 def _is_guarded(ctx: Context) -> bool:
     return isinstance(ctx.parent, cst.IfExp) and asks_availability(ctx.parent.test, ctx)
-
-
-def _is_plain(node: cst.BaseExpression) -> bool:
-    """Whether this is a name or a dotted name, which can be read twice."""
-    while isinstance(node, cst.Attribute):
-        node = node.value
-    return isinstance(node, cst.Name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.arguments import keyword as as_keyword
 from porter_rules.device_strings import device_string
 from porter_rules.leaving import NPU_HANDLED, QUANTISES, is_quantising
 from porter_rules.nodes import is_runtime
@@ -207,11 +208,7 @@ def _argument(index: int, original: cst.Arg, updated: cst.Arg, ctx: Context) -> 
     keyword = original.keyword.value if original.keyword is not None else None
     if keyword == "device" or (keyword is None and index == 0):
         return updated.with_changes(value=_device(original.value, updated.value, ctx))
-    if keyword is None:
-        no_blank = cst.SimpleWhitespace("")
-        equal = cst.AssignEqual(whitespace_before=no_blank, whitespace_after=no_blank)
-        return updated.with_changes(keyword=cst.Name("non_blocking"), equal=equal)
-    return updated
+    return updated if keyword is not None else as_keyword(updated, "non_blocking")
 
 
 def _device(

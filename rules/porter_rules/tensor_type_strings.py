@@ -15,8 +15,8 @@ _TYPE = re.compile(
     r"torch\.cuda\.((?:BFloat16|Bool|Byte|Char|Double|Float|Half|Int|Long|Short)Tensor)"
 )
 _BY_HAND = (
-    "names a tensor type of CUDA: compare dtype and device instead, or take "
-    "accel.{name}, which is the class of the accelerator that is there"
+    '"torch.cuda.{name}" names a tensor type of CUDA alone: compare dtype and device instead, or '
+    "take accel.{name}, which is the class of the accelerator that is there"
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
-from porter_rules.availability_choice import choice, chosen_device, has_index
+from porter_rules.availability_choice import choice, device_of_choice, has_index
 from porter_rules.device_arguments import Use
 from porter_rules.device_constructor import is_constructor, resolved
 from porter_rules.device_roles import ported
@@ -96,6 +96,6 @@ def _chosen(original: cst.Call, updated: cst.Call, ctx: Context) -> cst.BaseExpr
     match original.args, updated.args:
         case [cst.Arg(value=cst.IfExp() as old, star="")], [cst.Arg(value=cst.IfExp() as new)]:
             found = choice(old, new, ctx)
-            device = chosen_device(found, Use.DEVICE, ctx) if found is not None else None
+            device = device_of_choice(found, Use.DEVICE, ctx) if found is not None else None
             return device if device is not None and has_index(device, ctx) else None
     return None

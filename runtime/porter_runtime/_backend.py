@@ -144,11 +144,13 @@ def _check_cuda_driver() -> None:
     (CUDA's minor version compatibility).
     """
     built, version = torch.version.cuda, ctypes.c_int()
+    if built is None:
+        return
     try:
         failed = ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
     except (OSError, AttributeError):
         return
-    if built is not None and not failed and version.value // 1000 < int(built.partition(".")[0]):
+    if not failed and version.value // 1000 < int(built.partition(".")[0]):
         raise RuntimeError(
             f"the driver runs CUDA {version.value // 1000}.{version.value % 1000 // 10} at most, "
             f"and torch {torch.__version__} is built for CUDA {built}: update the driver, or "

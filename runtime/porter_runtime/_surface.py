@@ -358,6 +358,9 @@ def _is_out_of_memory(exc: BaseException) -> bool:
 # ---- mixed precision: torch.cuda.amp's signatures on every device ----
 
 
+_NOT_GIVEN = "not given"  # a constant that torch.compile of torch 2.1 knows as one
+
+
 def _of_autocast(backend: Backend) -> str:
     """Return the device type that torch's autocast goes by; without a device it is CUDA's, off."""
     return "cuda" if backend.type == "cpu" else backend.type
@@ -370,11 +373,11 @@ def _autocast(backend: Backend) -> Any:
     # torch.cuda.amp.autocast() starts float16 and turns the cache of casts on, torch.autocast goes
     # on with what it is not given.
     def autocast(
-        enabled: bool = True, dtype: Any = ..., cache_enabled: Any = ...
+        enabled: bool = True, dtype: Any = _NOT_GIVEN, cache_enabled: Any = _NOT_GIVEN
     ) -> torch.autocast:
-        if cache_enabled is ...:
-            cache_enabled = True if dtype is ... else None
-        if dtype is ...:
+        if cache_enabled is _NOT_GIVEN:
+            cache_enabled = True if dtype is _NOT_GIVEN else None
+        if dtype is _NOT_GIVEN:
             dtype = torch.float16
         if enabled and backend.type == "cpu":
             enabled = False

@@ -40,7 +40,7 @@ class Case:
 def cases(file: Path) -> Iterator[Case]:
     """Read the cases of a Markdown file: a heading, blocks before and after, lines by level."""
     for section in re.split(r"^## ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-        text = dict(_BLOCK.findall(section))
+        text: dict[str, str] = dict(_BLOCK.findall(section))
         said = {
             Level(level): [int(n) for n in ns.split(",")] for level, ns in _SAID.findall(section)
         }

@@ -221,7 +221,7 @@ class _Walk:
     # Calls
 
     def _call(self, node: ast.Call) -> Iterator[Site]:
-        name = getattr(node.func, "attr", None) or getattr(node.func, "id", "")
+        name = _last_name(node.func)
         meaning = self._means(node.func) or ""
         keywords = {k.arg: k for k in node.keywords if k.arg}
         given = len(node.args) + len(node.keywords)
@@ -237,9 +237,7 @@ class _Walk:
             yield self._tail("integer device", node.func)
         if name == "record_stream" and isinstance(node.func, ast.Attribute):
             yield self._tail("record_stream", node.func)
-        if meaning == "torch.random.fork_rng" or meaning.endswith(
-            "SyncBatchNorm.convert_sync_batchnorm"
-        ):
+        if meaning.endswith(("random.fork_rng", "SyncBatchNorm.convert_sync_batchnorm")):
             yield self._site(name, node.func)
         if name in ("get_context", "set_start_method") and "multiprocessing" in meaning:
             yield from (self._site("fork", a) for a in node.args if _is_string(a, "fork"))
@@ -306,8 +304,14 @@ def _is_index(node: ast.expr) -> bool:
     """Whether this is an integer, or called like one that says which device."""
     if isinstance(node, ast.Constant):
         return type(node.value) is int
-    name = getattr(node, "attr", None) or getattr(node, "id", "")
-    return RANK.fullmatch(name) is not None
+    return RANK.fullmatch(_last_name(node)) is not None
+
+
+def _last_name(node: ast.expr) -> str:
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
 
 
 def _kind_of_name(meaning: str) -> str | None:

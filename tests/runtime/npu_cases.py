@@ -196,11 +196,13 @@ def test_old_torch_asks_the_npus_module_for_its_autocast(
     assert accel.get_autocast_gpu_dtype() is torch.float16
     monkeypatch.delattr(torch, "get_autocast_dtype", raising=False)
     backend = Backend("npu", fake.module)
+    table = read_table()[fake.package.__version__]
     for name, theirs in (
         ("is_autocast_enabled", "is_autocast_enabled"),
         ("get_autocast_gpu_dtype", "get_autocast_dtype"),
     ):
         assert _surface._OWN[name](backend) is getattr(fake.module, theirs)
+        assert table[theirs].signature == "()"
 
 
 def test_marks_nest_where_the_wheel_has_no_stack(npu: Npu) -> None:
@@ -231,6 +233,10 @@ def test_is_accelerator(npu: Npu) -> None:
     for other in (torch.ones(1), torch.ones(1, device="meta"), torch.nn.Linear(1, 1), "cpu", 0):
         assert accel.is_accelerator(other) is False
     assert accel.is_accelerator("cuda:0") is accel.is_accelerator(torch.device("npu", 1)) is True
+    for device in ("cuda:0", "npu", torch.device("npu", 1)):
+        assert accel.is_accelerator(SimpleNamespace(device=device)) is True
+    for device in ("cpu", torch.device("meta"), 0, None):
+        assert accel.is_accelerator(SimpleNamespace(device=device)) is False
     packed = torch.nn.utils.rnn.pack_sequence([torch.ones(2)])
     assert accel.is_accelerator(packed) is False
 

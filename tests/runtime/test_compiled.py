@@ -53,6 +53,7 @@ def test_a_step_compiles_into_one_graph(step: Any, used_before: bool, accel: Any
     assert torch.equal(compiled(x + 1), step(accel, x + 1))
 
 
+@pytest.mark.skipif(OLD, reason="torch 2.1 can't compile its own custom_fwd")
 def test_a_custom_function_compiles(accel: Any) -> None:
     class Doubled(torch.autograd.Function):
         @staticmethod

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from porter_runtime import _names
-from tests.runtime.torch_npu_sources import VERSIONS, read_sources, read_table
+from tests.runtime.torch_npu_sources import AUTOCAST_STATE, VERSIONS, read_sources, read_table
 
 HERE = Path(__file__).parent
 
@@ -53,4 +53,5 @@ def test_the_table_is_what_the_real_wheel_holds(version: str, tmp_path: Path) ->
     with zipfile.ZipFile(wheel) as archive:
         sources = [name for name in archive.namelist() if name.endswith(".py")]
         archive.extractall(tmp_path, sources)
-    assert read_sources(tmp_path / "torch_npu", _names.MIRRORED) == read_table()[version]
+    asked = _names.MIRRORED | AUTOCAST_STATE
+    assert read_sources(tmp_path / "torch_npu", asked) == read_table()[version]

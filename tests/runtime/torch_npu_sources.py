@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 VERSIONS = ("2.1.0", "2.1.0.post17", "2.6.0", "2.7.1", "2.13.0")
+# What the shim asks torch.npu for beside the names that it mirrors, where torch is before 2.4.
+AUTOCAST_STATE = frozenset(["get_autocast_dtype", "is_autocast_enabled"])
 TABLE = Path(__file__).parent / "data" / "torch_npu_api.csv"
 
 
