@@ -407,3 +407,24 @@ def record_stream(t: torch.Tensor, s: Any) -> None:
 
 def profiler_activities() -> List[torch.profiler.ProfilerActivity]:
     return [torch.profiler.ProfilerActivity.CPU]
+
+
+# ---- mixed precision ----
+
+
+class IdleScaler(torch.cuda.amp.GradScaler):
+    """A scaler that is disabled for want of a device, and keeps its state for one that is not.
+
+    torch's disabled scaler saves nothing, and its enabled one refuses to load nothing; so a
+    checkpoint that passes through the CPU could not be resumed on an accelerator.
+    """
+
+    state: Dict[str, Any]
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Return the state that was loaded, or that of a new scaler."""
+        return dict(self.state)
+
+    def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
+        """Keep a state, to hand it on."""
+        self.state.update(state_dict)

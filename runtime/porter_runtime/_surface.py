@@ -449,7 +449,7 @@ def _grad_scaler(backend: Backend) -> Any:
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:
             if cls is not GradScaler:
                 return super().__new__(cls)
-            made = object.__new__(base)
+            made: Any = object.__new__(base)
             GradScaler.__init__(made, *args, **kwargs)
             return made
 
@@ -463,6 +463,15 @@ def _grad_scaler(backend: Backend) -> Any:
         ) -> None:
             if enabled and backend.type == "cpu":
                 enabled = False
+                if type(self) is base:
+                    self.__class__ = _cpu.IdleScaler  # type: ignore[assignment]  # a subclass
+                    self.state = {
+                        "scale": init_scale,
+                        "growth_factor": growth_factor,
+                        "backoff_factor": backoff_factor,
+                        "growth_interval": growth_interval,
+                        "_growth_tracker": 0,
+                    }
                 warn_once(
                     "no accelerator is available: GradScaler is disabled, so float16 would train "
                     "without loss scaling. Train in float32 or bfloat16 on the CPU"

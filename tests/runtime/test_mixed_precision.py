@@ -258,3 +258,18 @@ def test_on_cuda_custom_functions_are_torchs(called: bool, cuda: Any) -> None:
     assert y.grad_fn._fwd_used_autocast is False
     assert x.grad is not None
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.filterwarnings("ignore:no accelerator is available")
+def test_a_scalers_state_passes_through_the_cpu(accel: Any) -> None:
+    """What an enabled scaler saved, or would start with, can be loaded by the next one."""
+    scaler = accel.GradScaler(2.0**10, growth_interval=7)
+    fresh = torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=7)
+    assert scaler.state_dict() == fresh.state_dict()
+    scaler.load_state_dict({**fresh.state_dict(), "scale": 8.0, "_growth_tracker": 3})
+    resumed = torch.amp.GradScaler("cpu")
+    resumed.load_state_dict(scaler.state_dict())
+    assert (resumed.get_scale(), resumed._get_growth_tracker()) == (8.0, 3)
+    scaler.load_state_dict({})  # from torch's own disabled scaler
+    assert scaler.state_dict()["scale"] == 8.0
+    assert accel.GradScaler(enabled=False).state_dict() == {}
