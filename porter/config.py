@@ -37,8 +37,8 @@ _TYPES = {
     "ignore": "a list of strings",
     "exclude": "a list of strings",
     "jobs": "a whole number of at least 1",
-    "vendor": "a path",
-    "baseline": "a path",
+    "vendor": "the path of a folder",
+    "baseline": "the path of a file",
     "per-file-ignores": "a table from patterns to lists of codes",
 }
 _PER_RUN = {"all", "allow-dirty", "diff-base", "dry-run", "exit-zero", "fix", "format", "staged"}
@@ -105,7 +105,7 @@ def _fits(value: object, kind: str) -> bool:
     match kind:
         case "a list of strings":
             return isinstance(value, list) and all(isinstance(item, str) for item in value)
-        case "a path":
+        case "the path of a folder" | "the path of a file":
             return isinstance(value, str) and value != ""
         case "a table from patterns to lists of codes":
             lists = value.values() if isinstance(value, dict) else [None]

@@ -14,7 +14,7 @@ with the expression is the node's role.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
@@ -253,6 +253,7 @@ class Rule:
     manual: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     valid: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -296,6 +297,7 @@ def rule(
     manual: Sequence[str] = (),
     notes: Sequence[str] = (),
     valid: Sequence[str] = (),
+    needs: Sequence[str] = (),
 ) -> Callable[[Callable[[Node, Node, Context], Outcome]], Callable[[Node, Node, Context], Outcome]]:
     """Register the decorated function as the rule `code` for nodes of the types `on`.
 
@@ -307,6 +309,8 @@ def rule(
         manual: text that is left as it is, with a Manual finding of this code.
         notes: text that is left as it is, with a Note of this code.
         valid: text in which this rule finds nothing.
+        needs: words one of which stands in every fragment, or in what its names mean, about which
+            the rule can speak: it isn't asked about others. None where that can't be told.
 
     Raises:
         ValueError: the code is taken, the docstring is missing, or a Name is asked for.
@@ -327,6 +331,7 @@ def rule(
             manual=tuple(manual),
             notes=tuple(notes),
             valid=tuple(valid),
+            needs=tuple(needs),
         )
         return function
 
@@ -373,12 +378,3 @@ def all_rules() -> list[Rule]:
 
     porter_rules.load()
     return [_RULES[code] for code in sorted(_RULES)]
-
-
-def by_node_type(rules: Iterable[Rule]) -> dict[type[cst.CSTNode], list[Rule]]:
-    """Return, for each node type, the rules that want to see it, in the given order."""
-    table: dict[type[cst.CSTNode], list[Rule]] = {}
-    for each in rules:
-        for node_type in each.on:
-            table.setdefault(node_type, []).append(each)
-    return table

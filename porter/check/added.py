@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from porter.check.dismiss import git_folder
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
+_LINK = git.LINK.encode("ascii")
+_HEAD = "GITHEAD_"
 _LETTERS = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13}
 
 
@@ -56,10 +59,17 @@ def since(root: Path, base: str, pathspecs: Sequence[str]) -> list[Added]:
 
 
 def _merged(root: Path) -> list[str]:
+    """Return the commits that are being merged."""
     try:
         return Path(git_folder(str(root)), "MERGE_HEAD").read_text("ascii").split()
     except OSError:
+        pass
+    # To the hook pre-merge-commit git tells them only so.
+    if root != git.find_root(Path(os.path.realpath("."))):
         return []
+    if os.environ.get("GIT_REFLOG_ACTION", "").startswith(("merge ", "pull ")):
+        return [name.removeprefix(_HEAD) for name in os.environ if name.startswith(_HEAD)]
+    return []
 
 
 def _common(one: Iterable[range], other: Sequence[range]) -> Iterator[range]:
@@ -73,24 +83,30 @@ def _common(one: Iterable[range], other: Sequence[range]) -> Iterator[range]:
 def parse(patch: bytes) -> Iterator[Added]:
     """Yield the files of a git patch without context to which lines were added.
 
-    Counts in the hunks' heads tell where a hunk ends: its lines may look like anything.
+    Links are left out. Counts in the hunks' heads tell where a hunk ends: its lines may look like
+    anything.
     """
     name: bytes | None = None
     blob = ""
     ranges: list[range] = []
+    link = False
     lines = iter(patch.split(b"\n"))
     for line in lines:
         if line.startswith(b"diff --git "):
             if name is not None and ranges:
                 yield Added(name, blob, tuple(ranges))
-            name, ranges = None, []
+            name, ranges, link = None, [], False
         elif line.startswith(b"index "):
-            blob = line.split(b" ")[1].partition(b"..")[2].decode("ascii")
+            _, ids, *mode = line.split(b" ")
+            blob = ids.partition(b"..")[2].decode("ascii")
+            link |= mode == [_LINK]
+        elif line in (b"new file mode %b" % _LINK, b"new mode %b" % _LINK):
+            link = True
         elif line.startswith(b"+++ "):
             name = _unquoted(line[4:].removesuffix(b"\t")).partition(b"/")[2]
         elif (hunk := _HUNK.match(line)) is not None:
             removed, added = (int(hunk[n]) if hunk[n] else 1 for n in (1, 3))
-            if added:
+            if added and not link:
                 ranges.append(range(int(hunk[2]), int(hunk[2]) + added))
             for _ in range(removed + added):
                 next(lines, b"")

@@ -7,24 +7,38 @@ from dataclasses import replace
 
 from porter import write
 from porter.check.judge import Verdict, read
+from porter.check.report import CheckReport
 from porter.model import Finding, Level, Options
 from porter.report import error
+from porter.settings import PerFile
 
 _UNSTAGED = "not fixed: it has changes that are not staged; stage or stash them, and run again"
 
 
-def fix(
-    verdict: Verdict, options: Options, before_write: Callable[[], object]
-) -> tuple[Verdict, int]:
-    """Port the flagged sites of one file in the work tree; return what is left, and the number.
+def fix_all(
+    report: CheckReport, options: Options, per_file: PerFile, before_write: Callable[[], object]
+) -> None:
+    """Port the flagged sites of a report in the work tree, and take them out of it.
 
     What belongs together with a site that was not flagged is left, as a half port would be worse.
 
     Args:
-        verdict: what was found.
+        report: what was found.
         options: which rules, and how ported code imports the shim.
+        per_file: which rules are left out in which files.
         before_write: called before a file is written.
     """
+    for at, verdict in enumerate(report.verdicts):
+        target = verdict.target
+        own = per_file.options(options, target.root / target.name, target.root)
+        report.verdicts[at], fixed = _fix(verdict, own, before_write)
+        report.fixed += fixed
+
+
+def _fix(
+    verdict: Verdict, options: Options, before_write: Callable[[], object]
+) -> tuple[Verdict, int]:
+    """Port the flagged sites of one file; return what is left, and the number of the others."""
     wanted = {_place(f) for f in verdict.findings if f.level is Level.REWRITTEN}
     if not wanted:
         return verdict, 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from porter import run
 from porter.check import added
@@ -178,10 +179,14 @@ def _explained(finding: Finding) -> Finding:
     """Give a finding that porter can port the words of its rule, where it has none."""
     if finding.message or finding.level is not Level.REWRITTEN:
         return finding
+    return replace(finding, message=_summaries()[finding.code])
+
+
+@lru_cache(maxsize=1)
+def _summaries() -> dict[str, str]:
     from porter.rule import all_rules
 
-    summary = next(rule.summary for rule in all_rules() if rule.code == finding.code)
-    return replace(finding, message=summary)
+    return {rule.code: rule.summary for rule in all_rules()}
 
 
 def _fixes(

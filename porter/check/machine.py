@@ -1,4 +1,4 @@
-"""A check's report for programs: JSON, GitHub's annotations, JUnit's XML. SARIF: sarif.py."""
+"""A check's report as JSON, and as annotations of GitHub Actions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
-from xml.etree import ElementTree
 
 import porter
-from porter.check.report import CheckReport
-from porter.check.text import summary
-from porter.model import Finding, Level
+from porter.check.report import CheckReport, told
+from porter.model import Finding
 
 
 def as_json(report: CheckReport) -> str:
@@ -96,40 +94,5 @@ def github_lines(report: CheckReport) -> Iterator[str]:
             yield f"::error file={_escaped(name, ':,')},title=porter baseline::{_escaped(text)}"
 
 
-def told(finding: Finding) -> str:
-    """Return a finding's message, with what to write where porter knows it."""
-    if finding.level is not Level.REWRITTEN or finding.replacement is None:
-        return finding.message
-    return f"{finding.message} Write: {' '.join(finding.replacement.split())}"
-
-
 def _escaped(text: str, more: str = "") -> str:
     return "".join(f"%{ord(c):02X}" if c in f"%\r\n{more}" else c for c in text)
-
-
-def as_junit(report: CheckReport) -> str:
-    """Return the report as JUnit's XML: a test case for each file, a failure for each finding."""
-    suite = ElementTree.Element("testsuite", name="porter check", tests=str(len(report.verdicts)))
-    suite.set("failures", str(len(report.findings)))
-    suite.set("errors", str(report.errors))
-    for verdict in report.verdicts:
-        case = ElementTree.SubElement(suite, "testcase", name=_xml(verdict.path))
-        case.set("classname", "porter")
-        for finding in verdict.findings:
-            kind = "error" if finding.level is Level.ERROR else "failure"
-            text = _xml(f"{verdict.path}:{finding.line}:{finding.column}: {told(finding)}")
-            entry = ElementTree.SubElement(case, kind, type=finding.code, message=text)
-            entry.text = _xml(finding.source)
-    if report.stale:
-        case = ElementTree.SubElement(suite, "testcase", name=_xml(str(report.baseline)))
-        entry = ElementTree.SubElement(case, "failure", type="stale", message="stale entries")
-        entry.text = _xml("\n".join(summary(report)))
-        suite.set("tests", str(len(report.verdicts) + 1))
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
-
-
-def _xml(text: str) -> str:
-    """Return text without what XML 1.0 can't hold."""
-    return "".join(
-        c if c.isprintable() or c in "\t\n" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )

@@ -44,7 +44,18 @@ class CheckReport:
         return sum(v.failed for v in self.verdicts) + sum(s.failed for s in self.skipped)
 
     def exit_code(self, *, exit_zero: bool) -> int:
-        """Return 2 where something could not be processed, 1 where something was found, else 0."""
+        """Return 2 where something could not be processed, 1 where something was found, else 0.
+
+        A fix in the work tree doesn't mend what is staged.
+        """
         if self.errors:
             return 2
-        return int(bool(self.findings or self.stale) and not exit_zero)
+        unstaged = self.fixed if self.scope == "staged" else 0
+        return int(bool(self.findings or self.stale or unstaged) and not exit_zero)
+
+
+def told(finding: Finding) -> str:
+    """Return a finding's message, with what to write where porter knows it."""
+    if finding.level is not Level.REWRITTEN or finding.replacement is None:
+        return finding.message
+    return f"{finding.message} Write: {' '.join(finding.replacement.split())}"

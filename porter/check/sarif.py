@@ -17,8 +17,7 @@ from urllib.parse import quote
 import porter
 from porter.check import baseline
 from porter.check.judge import Fix, Verdict
-from porter.check.machine import told
-from porter.check.report import CheckReport
+from porter.check.report import CheckReport, told
 from porter.model import IDLE_PRAGMA, UNREADABLE, UNSPOKEN, Finding
 from porter.rule import Rule, all_rules
 

@@ -94,7 +94,8 @@ def summary(report: CheckReport) -> Iterator[str]:
         if ready:
             yield f"{counted(ready, 'finding')} to be fixed by `porter check --fix`"
     if report.fixed:
-        yield f"{counted(report.fixed, 'finding')} fixed"
+        more = ", in the work tree: stage them to commit them" if report.scope == "staged" else ""
+        yield f"{counted(report.fixed, 'finding')} fixed{more}"
     if report.stale:
         number = sum(map(Counter.total, report.stale.values()))
         yield (

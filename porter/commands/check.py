@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from porter import progress, render
 from porter.check import targets
 from porter.commands import examples
+from porter.commands.options import Command, selection
 from porter.commands.vendor import copy_shim, shim_in
 from porter.errors import Refused
 from porter.model import Options, Shim
 from porter.settings import Settings, resolve
 
 if TYPE_CHECKING:
-    from porter.check.baseline import Baseline
     from porter.check.report import CheckReport
 
 _FROM_REF = "PRE_COMMIT_FROM_REF"
 """Where pre-commit says what the commits to be pushed start from."""
-
-_STAGED_FIX = "note: the fixes are in the work tree; stage them to commit them"
-
-Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def _scope_options(command: Command) -> Command:
@@ -63,25 +59,7 @@ def _scope_options(command: Command) -> Command:
 )
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILES]...")
 @_scope_options
-@click.option(
-    "--select",
-    multiple=True,
-    metavar="CODES",
-    help="Only rules whose code begins so; commas separate several.",
-)
-@click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
-@click.option(
-    "--exclude",
-    multiple=True,
-    metavar="GLOB",
-    help="Leave out what matches, as a line in .gitignore would; may be given several times.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Processes to work with; by default as many as there are CPUs, one for little work.",
-)
+@selection
 @click.option("--fix", is_flag=True, help="Port what was found, as porter rewrite would.")
 @click.option(
     "--format",
@@ -117,6 +95,8 @@ def check(
     `# porter: ignore[PTR101] why` keeps a line as it is, `# porter: skip-file why` a file.
     Nothing is written without --fix or --write-baseline.
     """
+    from porter.check.compare import compare
+    from porter.check.fix import fix_all
     from porter.check.judge import judge
     from porter.check.report import CheckReport
 
@@ -155,12 +135,11 @@ def check(
     )
     report = CheckReport(scope.kind, verdicts, scope.found.skipped, compared)
     if compared is not None:
-        _compare(report, compared, paths, options, write=write_baseline, strict=strict_baseline)
+        compare(report, paths, options, write=write_baseline, strict=strict_baseline)
     if fix:
-        _fix(report, options, settings)
+        fix_all(report, options, settings.per_file, lambda: copy_shim(settings.vendor))
     _print(report, style, statistics=statistics)
-    code = report.exit_code(exit_zero=exit_zero)
-    return code or int(bool(report.fixed) and scope.kind == "staged" and not exit_zero)
+    return report.exit_code(exit_zero=exit_zero)
 
 
 def _at_most_one(given: Sequence[str]) -> None:
@@ -198,82 +177,41 @@ def _require(missing: Sequence[Path]) -> None:
         raise Refused(f"there is no {render.shown(str(missing[0]))}")
 
 
-def _compare(
-    report: CheckReport,
-    path: Path,
-    paths: Sequence[Path],
-    options: Options,
-    *,
-    write: bool,
-    strict: bool,
-) -> None:
-    """Take out what the baseline holds, and write it where that was asked for."""
-    from porter.check import baseline
-
-    if write and not path.exists():
-        known = baseline.of(path, report.verdicts)
-        known.write()
-    else:
-        known = baseline.Baseline.load(path)
-        known.follow_renames(report.verdicts)
-    report.verdicts = [known.split(verdict) for verdict in report.verdicts]
-    stale = known.stale(report.verdicts, paths, options)
-    if write:
-        known = known.without(stale)
-        known.write()
-        _say(f"{render.shown(str(path))}: {_size(known)} known")
-    elif strict:
-        report.stale = stale
-
-
-def _size(known: Baseline) -> str:
-    number = sum(counts.total() for counts in known.files.values())
-    return f"{render.counted(number, 'finding')} in {render.counted(len(known.files), 'file')}"
-
-
-def _fix(report: CheckReport, options: Options, settings: Settings) -> None:
-    from porter.check.fix import fix
-
-    def before_write() -> None:
-        copy_shim(settings.vendor)
-
-    fixed = []
-    for verdict in report.verdicts:
-        target = verdict.target
-        own = settings.per_file.options(options, target.root / target.name, target.root)
-        verdict, number = fix(verdict, own, before_write)
-        report.fixed += number
-        fixed.append(verdict)
-    report.verdicts = fixed
-    if report.fixed and report.scope == "staged":
-        _say(_STAGED_FIX)
-
-
 def _print(report: CheckReport, style: str, *, statistics: bool) -> None:
-    from porter.check import machine, text
+    from porter.check import text
 
     for line in render.skipped_lines(report.skipped):
         _say(line)
+    listed = text.statistics(report) if statistics else text.lines(report)
     if style == "text":
-        lines = text.statistics(report) if statistics else text.lines(report)
         color = False if os.environ.get("NO_COLOR") else None
-        for line in [*lines, *text.summary(report)]:
+        for line in [*listed, *text.summary(report)]:
             click.echo(line, color=color)
         return
+    for line in _for_programs(report, style):
+        click.echo(line)
+    if statistics:
+        for line in listed:
+            _say(line)
+
+
+def _for_programs(report: CheckReport, style: str) -> Iterator[str]:
+    """Yield the report in one of the formats, each of which costs its own imports."""
     if style == "sarif":
         from porter.check.sarif import as_sarif
 
-        click.echo(as_sarif(report))
-    elif style == "json":
-        click.echo(machine.as_json(report))
+        yield as_sarif(report)
     elif style == "junit":
-        click.echo(machine.as_junit(report))
+        from porter.check.junit import as_junit
+
+        yield as_junit(report)
     else:
-        for line in machine.github_lines(report):
-            click.echo(line)
-    if statistics:
-        for line in text.statistics(report):
-            _say(line)
+        from porter.check import machine
+
+        if style == "json":
+            yield machine.as_json(report)
+        else:
+            yield from machine.github_lines(report)
 
 
 def _say(message: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from porter import git, progress, render, run, undo
-from porter.commands import examples
+from porter.commands import examples, options
 from porter.commands.vendor import copy_shim, shim_in
 from porter.discover import Discovery, File, discover
 from porter.errors import Refused
@@ -41,30 +41,12 @@ _LISTED = 5
     metavar="PATH...",
 )
 @click.option("--dry-run", is_flag=True, help="Print a diff for `git apply`; write nothing.")
-@click.option(
-    "--select",
-    multiple=True,
-    metavar="CODES",
-    help="Only rules whose code begins so; commas separate several.",
-)
-@click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
-@click.option(
-    "--exclude",
-    multiple=True,
-    metavar="GLOB",
-    help="Leave out what matches, as a line in .gitignore would; may be given several times.",
-)
+@options.selection
 @click.option(
     "--vendor",
     metavar="DIR",
     type=click.Path(path_type=Path),
     help="Copy the shim into the package DIR and import it from there.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Processes to work with; by default as many as there are CPUs, one for little work.",
 )
 @click.option("--allow-dirty", is_flag=True, help="Go on although files have uncommitted changes.")
 @click.option(
@@ -107,14 +89,14 @@ def rewrite(
     report = Report(len(found.files), skipped=found.skipped)
     for file in scanned.unreadable:
         report.add(file)
-    options = Options(settings.select, settings.ignore, shim)
+    chosen = Options(settings.select, settings.ignore, shim)
     if dry_run:
-        outcomes = run.preview(scanned, options, settings.jobs, settings.per_file)
+        outcomes = run.preview(scanned, chosen, settings.jobs, settings.per_file)
     else:
         _warn_of_no_undo(scanned.hits)
         outcomes = run.apply(
             scanned,
-            options,
+            chosen,
             settings.jobs,
             settings.per_file,
             before_first=functools.partial(copy_shim, settings.vendor),

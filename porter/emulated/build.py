@@ -1,4 +1,4 @@
-"""Builds the C++ extension once per torch, Python and source, and keeps it in the user's cache."""
+"""Builds the C++ extensions once per torch, Python and source; the user's cache keeps them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class BuildError(RuntimeError):
     """The extension can't be built; the message says what to install, or shows the compiler's."""
 
 
-def library() -> Path:
-    """Returns the built extension, building it first where the cache doesn't have it.
+def library(backend: str) -> Path:
+    """Returns the built extension of "npu" or "cuda", building it first if it isn't in the cache.
 
     The cache is PORTER_CACHE_DIR or, without it, ``porter`` in the XDG cache directory.
 
     Raises:
         BuildError: if it must be built and can't be.
     """
-    target = _cache() / "emulated-npu" / _key() / _LIBRARY
+    target = _cache() / f"emulated-{backend}" / _key() / _LIBRARY
     if not target.exists():
         _check_tools()
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def library() -> Path:
 
         with FileLock(target.with_suffix(".lock")):
             if not target.exists():
-                _build(target)
+                _build(backend, target)
     return target
 
 
@@ -55,7 +55,7 @@ def _key() -> str:
         torch_version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
         raise BuildError(
-            "the emulated NPU needs torch: pip install 'porter-codemod[verify]'"
+            "the emulated devices need torch: pip install 'porter-codemod[verify]'"
         ) from None
     digest = hashlib.sha256()
     for source in [_COMPILE, *sorted(_SOURCES.iterdir())]:
@@ -68,15 +68,16 @@ def _check_tools() -> None:
     compiler = os.environ.get("CXX", "c++")
     if shutil.which(compiler) is None:
         raise BuildError(
-            f"the emulated NPU is built with a C++20 compiler, and {compiler!r} isn't there: "
+            f"the emulated devices are built with a C++20 compiler, and {compiler!r} isn't there: "
             "install g++ (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++), or set CXX"
         )
     if shutil.which("ninja", path=_path()) is None:
-        raise BuildError("the emulated NPU is built with ninja: pip install ninja")
+        raise BuildError("the emulated devices are built with ninja: pip install ninja")
     if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
         raise BuildError(
-            "the emulated NPU is built against Python's headers, and Python.h isn't there: install "
-            "them (Debian, Ubuntu: apt install python3-dev; Fedora: dnf install python3-devel)"
+            "the emulated devices are built against Python's headers, and Python.h isn't there: "
+            "install them (Debian, Ubuntu: apt install python3-dev; Fedora: dnf install "
+            "python3-devel)"
         )
 
 
@@ -85,12 +86,13 @@ def _path() -> str:
     return os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
 
 
-def _build(target: Path) -> None:
-    print("porter: building the emulated NPU, once, in a minute or two", file=sys.stderr)
+def _build(backend: str, target: Path) -> None:
+    device = f"emulated {backend.upper()}"
+    print(f"porter: building the {device}, once, in a minute or two", file=sys.stderr)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         # torch must not autoload an accelerator's package into the build: it may be this one.
         run = subprocess.run(
-            [sys.executable, str(_COMPILE), str(_SOURCES), scratch],
+            [sys.executable, str(_COMPILE), backend, str(_SOURCES), scratch],
             env={**os.environ, "PATH": _path(), "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -104,7 +106,7 @@ def _build(target: Path) -> None:
             log.write_text(run.stdout, encoding="utf-8")
             errors = [line for line in run.stdout.splitlines() if "error" in line.lower()]
             raise BuildError(
-                f"the emulated NPU can't be built with torch {importlib.metadata.version('torch')} "
+                f"the {device} can't be built with torch {importlib.metadata.version('torch')} "
                 "(it is made for 2.13). The compiler says:\n"
                 + "\n".join((errors or run.stdout.splitlines())[:10])
                 + f"\nAll of it: {log}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from porter.engine.scope import Scope
 _SCRIPT_DECORATORS = frozenset(
     {"torch.jit.script", "torch.jit.script_method", "torch.jit.export", "torch.jit.interface"}
 )
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TAKES_COUNT = re.compile(rb"=\s*[\w.]*device_count\(")
 _ASKS_FOR_CUDA = re.compile(rb"\.is_cuda|\.type\s*[!=]=")
 
@@ -48,13 +49,15 @@ class FileFacts:
         """The flags that hold everywhere in the file.
 
         "owns_cuda:Name" for each of the owners, "of_class:.x:Name" for an attribute `x` that holds
-        one, "of_class:x:Name" for a variable that is declared as one, "cuda_kernels" where a
-        torch.autograd.Function asks for CUDA, and "bitsandbytes_module" where statements outside
-        of functions name layers of bitsandbytes.
+        one, "of_class:x:Name" for a variable that is declared as one, or gets one outside of
+        functions, "cuda_kernels" where a torch.autograd.Function asks for CUDA, and
+        "bitsandbytes_module" where statements outside of functions name layers of bitsandbytes.
         """
         flags = {f"owns_cuda:{name}" for name in self.owners}
         if self.owners:
             flags.update(_typed_attributes(self.tree, self.owners))
+            outside = [s for s in self.tree.body if not isinstance(s, _DEFINITIONS)]
+            flags.update(held(outside, self.owners))
         if b"autograd" in self.data and _ASKS_FOR_CUDA.search(self.data):
             for node in ast.walk(self.tree):
                 if isinstance(node, ast.ClassDef) and is_autograd_function(node, self.scope):
@@ -107,8 +110,7 @@ def _factors(node: ast.expr) -> Iterator[str]:
 
 def _names_quantised(statement: ast.stmt) -> bool:
     """Whether a statement that is no definition or import names a layer of bitsandbytes."""
-    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-    if isinstance(statement, definitions):
+    if isinstance(statement, (*_DEFINITIONS, ast.Import, ast.ImportFrom)):
         return False
     return QUANTISED_LAYERS.search(ast.unparse(statement).encode()) is not None
 
@@ -153,6 +155,28 @@ def _typed_attributes(tree: ast.Module, owners: frozenset[str]) -> Iterator[str]
                     kind = ""
             if kind and isinstance(target, ast.Attribute):
                 yield f"of_class:.{target.attr}:{kind}"
+
+
+def held(statements: Sequence[ast.stmt], owners: frozenset[str]) -> Iterator[str]:
+    """Yield "of_class:x:Name" for each variable that gets an object of one of the classes."""
+    for statement in statements:
+        for node in ast.walk(statement):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    if kind := _made(value, owners):
+                        yield f"of_class:{name}:{kind}"
+
+
+def _made(node: ast.expr, owners: frozenset[str]) -> str:
+    """Return the class that `Name(...)`, or `Name(...).cuda()` and the like, makes an object of."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) if name in owners:
+            return name
+        case ast.Call(func=ast.Attribute(value=value, attr="cuda" | "to" | "cpu" | "pin_memory")):
+            return _made(value, owners)
+        case ast.IfExp(body=body, orelse=orelse):
+            return _made(body, owners) or _made(orelse, owners)
+    return ""
 
 
 def is_autograd_function(node: ast.ClassDef, scope: Scope) -> bool:

@@ -58,7 +58,7 @@ def rewrite_import(
     if mirrored:
         start, end = _extent(source, statement)
         if kept and b"#" in source.data[start:end]:
-            refused = _COMMENTED.format(names=", ".join(a.alias.name for a in mirrored))
+            refused = _COMMENTED.format(names=", ".join(f"`{a.alias.name}`" for a in mirrored))
         else:
             change = _change(source, statement, mirrored, kept, shim)
     return change, [_site(source, a, shim, refused) for a in spoken]

@@ -19,6 +19,7 @@ from porter.engine.place import Survey
 from porter.engine.pragmas import MARK, Pragmas
 from porter.engine.prefilter import may_have_sites
 from porter.engine.rewriter import Memo, RuleError, memoised
+from porter.engine.rulebook import RuleBook
 from porter.engine.shim_alias import choose_alias
 from porter.engine.source import Source, SourceError
 from porter.engine.splice import Change, Spliced
@@ -32,7 +33,6 @@ from porter.rule import (
     Outcome,
     Rule,
     all_rules,
-    by_node_type,
 )
 
 Only = Callable[[Finding], bool]
@@ -48,7 +48,7 @@ class Engine:
         self._codes = [r.code for r in rules]
         self._imports = [r for r in rules if r.visit_import is not None]
         self._memo: Memo = {}
-        self._rewrite = memoised(self._memo, by_node_type(rules))
+        self._rewrite = memoised(self._memo, RuleBook(rules))
 
     def rewrite(self, data: bytes, only: Only | None = None) -> Rewrite:
         """Port one file's bytes; never raises for what they hold (see `rewrite_source`)."""

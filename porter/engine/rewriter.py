@@ -8,8 +8,9 @@ the statement stays byte for byte as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import libcst as cst
 
@@ -18,13 +19,15 @@ from porter.engine.fragment import Edit, Fragment, Outcome, Site
 from porter.engine.places import generate
 from porter.engine.precedence import needs_parentheses, parenthesised
 from porter.engine.recursion import recursion_limit
+from porter.engine.rulebook import RuleBook, RuleTable
 from porter.model import UNSPOKEN, Level
 from porter.rule import Context, Manual, Note, Ported, Rule
 
-RuleTable = Mapping[type[cst.CSTNode], Sequence[Rule]]
-
 _KEPT = "kept as it is"
-_VETOED = "left, since a site that it belongs with has to be ported by hand"
+_VETOED = (
+    "`{text}` changes together with other places of this file, one of which has to be ported by "
+    "hand: port that one, then run porter again"
+)
 _COMMENT = "left, since porting would lose a comment inside: move the comment out of the expression"
 _MODULE = cst.Module([])
 
@@ -66,12 +69,12 @@ _LEAF_BASES = (
     cst.BaseUnaryOp,
     cst.FormattedStringText,
 )
-"""Nodes in which there is nothing but blanks and comments to see."""
 
-_LEAVES = frozenset(
-    node for node in vars(cst).values() if isinstance(node, type) and issubclass(node, _LEAF_BASES)
-)
-"""The same as a set of types: an abstract class takes longer to ask."""
+
+@cache  # an abstract class takes long to ask
+def _is_leaf(node_type: type[cst.CSTNode]) -> bool:
+    """Whether there is nothing but blanks and comments to see in such a node."""
+    return issubclass(node_type, _LEAF_BASES)
 
 
 class _Pass(cst.CSTTransformer):
@@ -91,7 +94,7 @@ class _Pass(cst.CSTTransformer):
     def on_visit(self, node: cst.CSTNode) -> bool:
         self.ctx.stack.append(node)
         self._before.append(len(self.products))
-        return type(node) not in _LEAVES
+        return not _is_leaf(type(node))
 
     def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
         pass  # libcst looks for visit_<node>_<attribute> methods here; there are none
@@ -151,7 +154,8 @@ class _Pass(cst.CSTTransformer):
         if self.fragment.frozen:
             return Manual(self.fragment.frozen, groups=ported.groups)
         if self.vetoed.intersection(ported.groups):
-            return Manual(_VETOED)
+            text = " ".join(_MODULE.code_for_node(original).split())
+            return Manual(_VETOED.format(text=text if len(text) <= 40 else f"{text[:37]}..."))
         if "#" in self.fragment.text:
             before, after = (_MODULE.code_for_node(n) for n in (original, ported.node))
             if lost_comment(before, after):
@@ -368,13 +372,13 @@ def _left(fragment: Fragment, why: str) -> Outcome:
 Memo = dict[tuple[object, ...], Outcome]
 
 
-def memoised(memo: Memo, rules: RuleTable) -> Callable[[Fragment, str, frozenset[str]], Outcome]:
+def memoised(memo: Memo, rules: RuleBook) -> Callable[[Fragment, str, frozenset[str]], Outcome]:
     """Return `rewrite` with a memory: the same fragments recur all over a repository."""
 
     def call(fragment: Fragment, alias: str, vetoed: frozenset[str] = frozenset()) -> Outcome:
         key = (fragment.key, alias, vetoed)
         if key not in memo:
-            memo[key] = rewrite(fragment, alias, rules, vetoed)
+            memo[key] = rewrite(fragment, alias, rules.table(fragment), vetoed)
         return memo[key]
 
     return call

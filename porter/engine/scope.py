@@ -17,6 +17,7 @@ from porter.engine.bindings import Binding, Bindings, Function
 from porter.rule import AMBIGUOUS
 
 _BUILTINS = frozenset(dir(builtins))
+_SAME_OBJECT = frozenset({"cuda", "cpu", "to", "eval", "train", "requires_grad_"})
 
 
 @dataclass(eq=False)
@@ -93,11 +94,19 @@ class Scope:
         return None
 
     def made_by(self, name: str) -> str | None:
-        """Return what was called to make a variable that is bound once, where that is known."""
+        """Return what was called to make a variable that is bound once, where that is known.
+
+        What `x.cuda()` and its like return was made by what made `x`.
+        """
         scope, bindings = self.find(name)
         if scope is None or len(bindings) != 1 or not isinstance(bindings[0].value, ast.Call):
             return None
-        return scope.qualified(bindings[0].value.func)
+        func = bindings[0].value.func
+        while isinstance(func, ast.Attribute) and func.attr in _SAME_OBJECT:
+            if not isinstance(func.value, ast.Call):
+                return None
+            func = func.value.func
+        return scope.qualified(func)
 
     def qualified(self, node: ast.expr) -> str | None:
         """Return the dotted meaning of a plain attribute chain, or None."""

@@ -10,6 +10,7 @@ from porter.engine.facts import (
     QUANTISED_LAYERS,
     FileFacts,
     counts,
+    held,
     is_autograd_function,
 )
 from porter.engine.naming import last_name, mentioned
@@ -19,8 +20,11 @@ from porter.engine.source import Source
 
 _UNAVAILABLE = re.compile(rb"\bnot\s+(?:\w+\.)*is_available\(\)")
 
-_KERNEL_CALL = re.compile(rb"\b(?!is_)(?:_?cuda_\w+|\w+(?<!to)_cuda)(?:\.\w+)*\(")
-"""`roi_cuda.forward(...)`, `ext.cuda_forward(...)`; not `to_cuda(...)`, which moves a tensor."""
+_KERNEL_CALL = re.compile(
+    rb"\b(?!is_)(?:_?cuda_\w+|\w+(?<!to)_cuda)(?:\.\w+)*\("
+    rb"|\b(?:_C|(?:\w*_)?ext(?:_module|ension)?)\.\w+\("
+)
+"""`roi_cuda.forward(...)`, `_C.nms(...)`; not `to_cuda(...)`, which moves a tensor."""
 
 _KNOWS_NPU = re.compile(rb"(?<![a-z])(?:npu|hccl)", re.IGNORECASE)
 """`is_npu_available`, `torch.npu`, `MULTI_NPU`; not `input`."""
@@ -38,8 +42,8 @@ def function_flags(
 ) -> frozenset[str]:
     """Return the flags of a function's body, those that hold around it included.
 
-    Among them are "of_class:x:Batch" for a parameter `x: Batch` of a class that defines `cuda`,
-    and "bitsandbytes" where the function names layers of that library.
+    Among them are "of_class:x:Batch" for a parameter `x: Batch` and a variable `x = Batch()` of a
+    class that defines `cuda`, and "bitsandbytes" where the function names layers of that library.
     """
     outer = {f for f in place.flags - {"class_body", "enum"} if not f.startswith("counts:")}
     flags = {"function"}
@@ -48,6 +52,7 @@ def function_flags(
             kind = mentioned(parameter.annotation, facts.owners)
             if kind:
                 flags.add(f"of_class:{parameter.arg}:{kind}")
+        flags.update(held(node.body, facts.owners))
     owner = place.scope.node
     if isinstance(owner, ast.ClassDef):
         flags.add(f"method:{node.name}")
@@ -83,9 +88,9 @@ def if_flags(node: ast.If, source: Source) -> tuple[bool, frozenset[str]]:
     guard's vote group where the branch for CUDA moves no data to the device; "npu_aware" where
     this test, or another one of the same ladder, asks for an NPU or its HCCL; "cuda_kernel" where
     `is_cuda` or a comparison with "cuda" decides whether the branch calls something that has
-    "cuda" in its name; "cuda_branch" where the test compares with "cuda" and the branch holds
-    nothing but what CUDA alone has; "refuses_cuda" where the test and the only statement under it
-    ask whether CUDA is wanted but not there.
+    "cuda" in its name, or is called like a compiled extension; "cuda_branch" where the test
+    compares with "cuda" and the branch holds nothing but what CUDA alone has; "refuses_cuda" where
+    the test and the only statement under it ask whether CUDA is wanted but not there.
     """
     start = source.offset(node.test.lineno, node.test.col_offset)
     end = source.offset(node.test.end_lineno or 1, node.test.end_col_offset or 0)

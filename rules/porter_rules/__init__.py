@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 
 
+@functools.cache
 def load() -> None:
     """Import every module of this package, which registers its rules."""
     for module in pkgutil.iter_modules(__path__):

@@ -8,9 +8,8 @@ from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.comparison_forms import with_device_type
 from porter_rules.device_arguments import OPTIONS, has_choices
 from porter_rules.device_names import declares_device, last_name
-from porter_rules.device_roles import elements
 from porter_rules.device_strings import DeviceString, device_string, looks_like_device
-from porter_rules.nodes import argument, is_runtime, string_value
+from porter_rules.nodes import argument, elements, is_runtime, string_value
 
 
 @rule(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
@@ -16,6 +18,7 @@ from porter_rules.amp_names import (
 from porter_rules.arguments import called, keyword, named, with_callee
 from porter_rules.nodes import argument, string_value
 
+_WRAPPER = re.compile(r"(?!(?:is|get|set)_)\w*(?:autocast|GradScaler|custom_[fb]wd)\w*")
 _CUDA_PARAMETERS = ("enabled", "dtype", "cache_enabled")
 _PARAMETERS = ("device_type", "dtype", "enabled", "cache_enabled")
 
@@ -95,12 +98,16 @@ _PARAMETERS = ("device_type", "dtype", "enabled", "cache_enabled")
         'cm = torch.autocast("cuda", **kwargs)',
         'cm = torch.autocast("cuda" if use_amp else "cpu", dtype=d)',
         "import torch\ntorch.cuda.amp.autocast = other\n",
+        'with maybe_autocast(device_type="cuda", enabled=False):\n    pass\n',
+        'cm = my_autocast("cuda")',
+        'scaler = ShardedGradScaler(device="cuda")',
     ],
     valid=[
         'cm = torch.autocast("cpu", dtype=torch.bfloat16)',
         "cm = torch.autocast(device_type=device.type, dtype=d)",
         "from torch.cuda.amp import autocast\nwith autocast(flag):\n    pass\n",
         "cm = flow.cuda.amp.autocast(flag)",
+        "cm = maybe_autocast(device_type=x.device.type)",
     ],
 )
 def autocast(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context) -> Outcome:
@@ -116,7 +123,9 @@ def autocast(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Con
     as it was.
 
     A device type that is not the literal "cuda" (`device.type`) is portable and stays. Behind
-    stars it can't be seen whether a dtype is passed: write the arguments out.
+    stars it can't be seen whether a dtype is passed: write the arguments out. A function of another
+    name that gets "cuda" as the type (`maybe_autocast`, `ShardedGradScaler`) is left: what it does
+    without an accelerator isn't known.
     """
     if isinstance(original, cst.Attribute):
         return renamed(original, ctx, "autocast")
@@ -125,6 +134,8 @@ def autocast(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Con
     qualified, start = called(original, ctx)
     if CUDA_ONLY.get(qualified) == "autocast":
         return _named(original, updated, ctx, start)
+    if qualified not in OF_A_DEVICE and qualified not in CUDA_ONLY:
+        return _wrapper(original, qualified, ctx)
     if OF_A_DEVICE.get(qualified) != "autocast":
         return None
     found = device_argument(original, ctx, "device_type", 0)
@@ -134,6 +145,21 @@ def autocast(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Con
     if string_value(arg.value) != "cuda":
         return chosen_device(original, updated, ctx, index)
     return _without_type(original, updated, ctx, start, index)
+
+
+def _wrapper(call: cst.Call, qualified: str, ctx: Context) -> Outcome:
+    """Answer for functions around autocast and GradScaler that get "cuda" as a device's type."""
+    name = qualified.rpartition(".")[2]
+    if not _WRAPPER.fullmatch(name):
+        return None
+    arg = argument(call, "device_type", 0) or argument(call, "device", None)
+    if arg is None or string_value(arg.value) != "cuda":
+        return None
+    return Manual(
+        f'`{name}` gets "cuda" as the type of a device, and it is not known what it does without '
+        "one: pass the type of the device that the tensors are on, such as `x.device.type`",
+        groups=ctx.guards,
+    )
 
 
 def _named(original: cst.Call, updated: cst.Call, ctx: Context, start: int) -> Outcome:

@@ -104,9 +104,10 @@ _UNKNOWN = (
 def availability_ternary(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Outcome:
     """Take the choice between "cuda" and "cpu" from the shim, as one edit.
 
-    `accel.device_type` is "cuda" where `torch.cuda.is_available()` is true, and "cpu" where there
-    is no accelerator: it is the whole choice. With an index it is `accel.torch_device(i)`, or a str
-    of it. The negated form, and the one with `torch.device` in both branches, are the same choice.
+    `accel.device_type` is "cuda" on CUDA, where `torch.cuda.is_available()` is true, and "cpu"
+    where there is no accelerator: it is the whole choice. With an index it is
+    `accel.torch_device(i)`, or a str of it. The negated form, and the one with `torch.device` in
+    both branches, are the same choice.
 
     A choice that also asks something else (`and not args.no_cuda`), has a third answer ("mps") or
     an index that has to be computed keeps its form: test and string are ported each by its own

@@ -9,6 +9,7 @@ import libcst as cst
 
 from porter.rule import Context, Role
 from porter_rules.nodes import string_value
+from porter_rules.telling import is_message
 
 GROUP = "nccl"
 """Default, choices, comparison and call are ported together in a file, or not at all."""
@@ -24,13 +25,6 @@ _NAME = re.compile(r"backend|nccl|dist|comm|process_?group|(?:^|_)pg(?:_|$)", re
 _POSITIONS = {"init_process_group": 0, "is_backend_available": 0, "new_group": 2}
 _POSITIONS |= {"init_distributed": 0, "Backend": 0}
 """Where functions of torch.distributed and DeepSpeed take a backend."""
-
-_TEXT = frozenset(
-    {
-        *("print", "pprint", "log", "echo", "write", "debug", "info", "warning", "warn", "error"),
-        *("critical", "exception", "fail", "skip", "skipIf", "skipUnless"),
-    }
-)
 
 
 def is_nccl(node: cst.BaseExpression, ctx: Context) -> bool:
@@ -57,13 +51,11 @@ def accelerator_backend(node: cst.BaseExpression, ctx: Context) -> cst.BaseExpre
 
 def is_text(role: Role) -> bool:
     """Whether people read the string."""
-    last = role.callee.rpartition(".")[2]
-    by_callee = last in _TEXT or last.endswith(("Error", "Exception", "Warning", "Exit"))
     by_keyword = role.kind == "keyword" and role.name in ("help", "metavar", "reason", "msg")
     return (
         role.kind in ("statement", "formatted", "raise", "annotation")
         or by_keyword
-        or (role.kind == "argument" and by_callee)
+        or (role.kind == "argument" and is_message(role.callee))
     )
 
 

@@ -38,7 +38,8 @@ def barrier(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
     """Give `barrier` the process's device, or None on the CPU.
 
     gloo refuses device_ids; `accel.device_ids(rank)` is None where the shim's backend is gloo, and
-    `[rank]` on CUDA, as before.
+    `[rank]` on CUDA, as before. Devices that come from elsewhere stay, since it is not in sight
+    whether they are None on the CPU: pass `accel.device_ids(rank)`.
     """
     callee = ctx.callee(original)
     if callee.rpartition(".")[2] != "barrier":

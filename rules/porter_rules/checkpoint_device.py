@@ -28,7 +28,8 @@ def checkpoint_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Ou
     """Save the random state of the device that is there when activations are recomputed.
 
     torch.utils.checkpoint takes this type where no argument is on a device; torch_npu sets it to
-    "npu" by itself, and a literal "cuda" would undo that.
+    "npu" by itself, and a literal "cuda" would undo that. `accel.device_type` is "cuda" on CUDA, as
+    before. A type that is not the literal "cuda" stays.
     """
     if ctx.callee(original) != _SETTER:
         return None

@@ -5,9 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Outcome
-from porter_rules.device_roles import elements
 from porter_rules.device_subjects import Subject
-from porter_rules.nodes import string_value
+from porter_rules.nodes import elements, string_value
 
 
 def is_accelerator(found: Subject, ctx: Context) -> cst.Call:

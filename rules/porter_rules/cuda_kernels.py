@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from porter.rule import Context, Manual
+from porter_rules.nodes import walk
 
 PICKS_KERNEL = Manual(
     "the test picks a CUDA kernel, which an NPU tensor must not reach: give the NPU a branch of "
     "its own (accel.device_type tells the backend), or let it take the branch of the CPU"
 )
 
+_KERNEL = re.compile(r"_?cuda_\w*|\w+_cuda|_C|(?:\w*_)?ext(?:_module|ension)?")
 _FLAGS = ("autograd_function", "cuda_kernel", "cuda_kernels")
 
 
@@ -18,7 +22,8 @@ def picks_kernel(ctx: Context) -> bool:
     """Whether the test that is being left decides about a CUDA kernel.
 
     It does in a torch.autograd.Function, where the branch under it calls something with "cuda" in
-    its name, and where another part of its condition or of its ternary does.
+    its name or a compiled extension (`_C`, `ext_module`), and where another part of its condition
+    or of its ternary does.
     """
     return any(map(ctx.within, _FLAGS)) or any(
         _calls_kernel(part)
@@ -29,16 +34,18 @@ def picks_kernel(ctx: Context) -> bool:
 
 
 def _calls_kernel(node: cst.CSTNode) -> bool:
-    if isinstance(node, cst.Call) and any(map(_is_kernel, _chain(node.func))):
-        return True
-    return any(map(_calls_kernel, node.children))
+    calls = (n.func for n in walk(node) if isinstance(n, cst.Call))
+    return any(_is_kernel(name) for function in calls for name in _chain(function))
 
 
 def _is_kernel(name: str) -> bool:
-    """Whether the name is one like `roi_cuda` or `cuda_forward`; `to_cuda` moves a tensor."""
+    """Whether the name is one like `roi_cuda`, `cuda_forward`, `_C` or `nms_ext`.
+
+    `to_cuda` moves a tensor.
+    """
     if name.startswith("is_") or name.endswith("to_cuda"):
         return False
-    return name.startswith(("cuda_", "_cuda")) or name.endswith("_cuda")
+    return _KERNEL.fullmatch(name) is not None
 
 
 def _chain(node: cst.CSTNode) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 
 from porter.rule import Context, Outcome, Ported, Role, rule
-from porter_rules.leaving import CUDA_BRANCH, NPU_HANDLED
+from porter_rules.leaving import CUDA_BRANCH, FUSED, NPU_HANDLED, decides_fused
 from porter_rules.names import MIRRORED, torch_cuda_name
 
 _ASSERTED = Role("test", name="assert")
@@ -77,6 +79,7 @@ _REFUSES = (
         ),
     ],
     notes=[
+        "opt = AdamW(params, fused=torch.cuda.is_available())",
         "if is_npu_available():\n    pass\nelif torch.cuda.is_available():\n    pass",
         "if t.device.type == 'cuda':\n    torch.cuda.nvtx.range_push('f')",
     ],
@@ -125,8 +128,16 @@ def cuda_name(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Co
     node = _in_shim(MIRRORED[name], ctx)
     if name != "is_available":
         return node
+    if _decides_fused(ctx):
+        return FUSED
     groups = (ctx.guard,) if ctx.guard is not None else ()
     return Ported(node, groups, _REFUSES if ctx.fragment_role == _ASSERTED else "")
+
+
+def _decides_fused(ctx: Context) -> bool:
+    call = ctx.parent
+    around = replace(ctx, stack=ctx.stack[:-1])
+    return isinstance(call, cst.Call) and decides_fused(around.role(call))
 
 
 def _imported_from_nvtx(original: cst.Call, updated: cst.CSTNode, ctx: Context) -> Outcome:

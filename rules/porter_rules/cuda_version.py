@@ -6,18 +6,20 @@ import libcst as cst
 
 from porter.rule import Context, Note, Outcome, rule
 from porter_rules.leaving import cuda_only
+from porter_rules.nodes import string_value
 from porter_rules.telling import is_told
 
 
 @rule(
     "PTR606",
-    on=cst.Attribute,
+    on=(cst.Attribute, cst.Call),
     manual=[
         "import torch\nif torch.version.cuda is not None:\n    f()\n",
         "import torch\nif ready and torch.version.cuda:\n    f()\n",
         'import torch\nmajor = int(torch.version.cuda.split(".")[0])\n',
         "import torch\nok = torch.version.cuda >= '11'\n",
         "import torch\nversion = torch.version.cuda\n",
+        'import torch\nversion = getattr(torch.version, "cuda", None)\n',
     ],
     notes=[
         "import torch\nprint(torch.version.cuda)\n",
@@ -28,7 +30,9 @@ from porter_rules.telling import is_told
         "self.version.cuda = 1\n",
     ],
 )
-def cuda_version(original: cst.Attribute, updated: cst.Attribute, ctx: Context) -> Outcome:
+def cuda_version(
+    original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context
+) -> Outcome:
     """Leave `torch.version.cuda`, which asks for NVIDIA and not for an accelerator.
 
     It is None where torch was not built for CUDA. A test of it that selects CUDA's kernels is
@@ -36,7 +40,7 @@ def cuda_version(original: cst.Attribute, updated: cst.Attribute, ctx: Context) 
     and one that wants a feature should test for the feature. Only a person can tell. Where the
     version is just printed or recorded there is nothing to do.
     """
-    if ctx.qualified(original) != "torch.version.cuda":
+    if not _is_version(original, ctx):
         return None
     if is_told(ctx.role(original)):
         return Note("torch.version.cuda is recorded here: it is None without CUDA")
@@ -45,3 +49,13 @@ def cuda_version(original: cst.Attribute, updated: cst.Attribute, ctx: Context) 
         "elsewhere: keep it if NVIDIA is meant, else ask accel.is_available() or try the feature",
         ctx,
     )
+
+
+def _is_version(node: cst.BaseExpression, ctx: Context) -> bool:
+    """Whether this is `torch.version.cuda`, or `getattr(torch.version, "cuda", ...)`."""
+    match node:
+        case cst.Call(
+            func=cst.Name("getattr"), args=[cst.Arg(value=module), cst.Arg(value=name), *_]
+        ):
+            return ctx.qualified(module) == "torch.version" and string_value(name) == "cuda"
+    return ctx.qualified(node) == "torch.version.cuda"

@@ -11,6 +11,7 @@ import libcst as cst
 from porter.rule import Context, Role
 from porter_rules.device_names import KEYED, declares_device, last_name, names_device
 from porter_rules.nodes import argument, string_value
+from porter_rules.telling import is_message
 
 
 class Use(Enum):
@@ -43,13 +44,6 @@ _FOREIGN = re.compile(
     r"|tensorflow|tvm|warp|torch\.library)\..*"
 )
 """Functions whose devices are not torch's, and torch's own registry of kernels by device."""
-
-_TEXT = frozenset(
-    {"critical", "debug", "echo", "error", "exception", "fail", "format", "info", "join", "log"}
-    | {"pprint", "print", "secho", "skip", "skipIf", "skipUnless", "skipif", "warn", "warning"}
-    | {"xfail"}
-)
-"""Functions whose arguments are read by people."""
 
 _SURGERY = frozenset(
     {"compile", "count", "find", "findall", "fullmatch", "index", "lstrip", "match", "partition"}
@@ -100,17 +94,21 @@ def has_own_rule(role: Role, *, direct: bool) -> bool:
     return direct and (role.name == "pin_memory_device" or role.callee == "torch.device")
 
 
-def above(ctx: Context, *types: type[cst.CSTNode]) -> tuple[cst.CSTNode, Context]:
-    """Return the innermost ancestor of these types, with the context that it stands in."""
-    at = next(i for i in reversed(range(len(ctx.stack))) if isinstance(ctx.stack[i], types))
-    return ctx.stack[at], replace(ctx, stack=ctx.stack[:at])
+def above(ctx: Context, *types: type[cst.CSTNode]) -> tuple[cst.CSTNode | None, Context]:
+    """Return the innermost ancestor of these types, with the context that it stands in.
+
+    None where the engine has cut a very large expression into parts, which don't see it.
+    """
+    for at in reversed(range(len(ctx.stack))):
+        if isinstance(ctx.stack[at], types):
+            return ctx.stack[at], replace(ctx, stack=ctx.stack[:at])
+    return None, replace(ctx, stack=[])
 
 
-def call_around(ctx: Context) -> cst.Call:
-    """Return the innermost call around the node."""
+def call_around(ctx: Context) -> cst.Call | None:
+    """Return the innermost call around the node, None where it isn't seen (see `above`)."""
     call, _ = above(ctx, cst.Call)
-    assert isinstance(call, cst.Call)
-    return call
+    return call if isinstance(call, cst.Call) else None
 
 
 def by_name(name: str) -> Use:
@@ -125,6 +123,8 @@ def keyword_use(role: Role, ctx: Context) -> Use:
         return Use.FOREIGN
     if name in OPTIONS and role.name in ("default", "choices"):
         call = call_around(ctx)
+        if call is None:
+            return Use.UNKNOWN
         if role.name == "choices" or has_choices(call):
             return Use.ELSEWHERE
         return Use.TEXT if declares_device(call) else Use.UNKNOWN
@@ -174,7 +174,8 @@ def argument_use(role: Role, ctx: Context) -> Use:
 def _looked_up(behind_key: int, key_position: int, ctx: Context) -> Use:
     if behind_key == 0:
         return Use.KEY
-    key = argument(call_around(ctx), None, key_position)
+    call = call_around(ctx)
+    key = argument(call, None, key_position) if call is not None else None
     named = key is not None and names_device(string_value(key.value) or "")
     return Use.TEXT if behind_key == 1 and named else Use.UNKNOWN
 
@@ -183,6 +184,5 @@ def is_words(role: Role, ctx: Context) -> bool:
     """Whether a call's argument is text for people: printed, logged, raised."""
     if role.kind != "argument":
         return False
-    name = last_name(role.callee)
-    raised = ctx.fragment_role.kind == "raise" and call_around(ctx) is ctx.stack[0]
-    return raised or name in _TEXT or name.endswith(("Error", "Exception", "Warning"))
+    raised = ctx.fragment_role.kind == "raise" and call_around(ctx) in ctx.stack[:1]
+    return raised or is_message(role.callee)

@@ -8,7 +8,13 @@ from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.comparison_forms import parenthesised
 from porter_rules.cuda_kernels import PICKS_KERNEL, picks_kernel
 from porter_rules.device_equality import compared, starts_with
-from porter_rules.leaving import BESIDE_QUANTISING, REFUSES_CUDA, is_quantising
+from porter_rules.leaving import (
+    BESIDE_QUANTISING,
+    FUSED,
+    REFUSES_CUDA,
+    decides_fused,
+    is_quantising,
+)
 
 
 @rule(
@@ -138,6 +144,8 @@ from porter_rules.leaving import BESIDE_QUANTISING, REFUSES_CUDA, is_quantising
         '        i = d.index if d.type == "cuda" else None',
     ],
     notes=[
+        'use_fused = has_fused and device_type == "cuda"',
+        'opt = AdamW(params, fused=device.type == "cuda")',
         'ok = device.type in ("cuda", "npu")',
         'if device.type == "npu": ...\nelif device.type == "cuda": ...',
     ],
@@ -179,6 +187,8 @@ def device_comparison(
         return outcome
     if picks_kernel(ctx):
         return PICKS_KERNEL
+    if decides_fused(ctx.role(original)):
+        return FUSED
     if is_quantising(ctx):
         return BESIDE_QUANTISING
     if ctx.within("refuses_cuda"):

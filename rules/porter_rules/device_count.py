@@ -86,7 +86,7 @@ def device_count(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome
     `max(1, accel.device_count())`, so that one process does the job on the CPU. So does a
     variable that is used in this way in the same function, and one that is called `world_size`.
 
-    With CUDA or an NPU present the number is the same.
+    On CUDA, as on an NPU, the number is the same.
     """
     if torch_cuda_name(original.func, ctx) != "device_count" or not _must_count(original, ctx):
         return None

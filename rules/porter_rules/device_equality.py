@@ -12,11 +12,10 @@ from porter_rules.comparison_forms import (
     only_as,
     or_other,
 )
-from porter_rules.device_roles import elements
 from porter_rules.device_strings import DeviceString, device_string, looks_like_device
 from porter_rules.device_subjects import Subject, is_simple, subject
 from porter_rules.leaving import NPU_HANDLED
-from porter_rules.nodes import is_runtime, string_value
+from porter_rules.nodes import elements, is_runtime, string_value
 
 _UNKNOWN = (
     'compared with "cuda", and it is not known whether the other side is a device; if it is, '

@@ -6,7 +6,8 @@ import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, rule
 from porter_rules.device_arguments import Use
-from porter_rules.device_roles import is_map_location, keyed, use_of
+from porter_rules.device_places import is_map_location, keyed
+from porter_rules.device_roles import use_of
 from porter_rules.device_strings import device_string, is_other_device
 from porter_rules.nodes import string_value
 

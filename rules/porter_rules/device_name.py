@@ -5,11 +5,12 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, Role, rule
-from porter_rules.device_arguments import Use
-from porter_rules.device_roles import elements, is_literal_type, use_of
+from porter_rules.device_arguments import Use, above
+from porter_rules.device_places import is_literal_type
+from porter_rules.device_roles import use_of
 from porter_rules.device_strings import OTHER_DEVICES, device_string, looks_like_device
 from porter_rules.leaving import NPU_HANDLED
-from porter_rules.nodes import string_value
+from porter_rules.nodes import elements, string_value
 
 _MEMBER = Note(
     '"cuda" is the value of an enum\'s member: a name that configurations and callers know'
@@ -135,6 +136,7 @@ def _function(role: Role) -> str:
 
 def _is_vocabulary(ctx: Context) -> bool:
     """Whether another element of the list is a word, but no device."""
-    words = [string_value(e) or "-" for e in elements(ctx.stack[-2])]
+    display, _ = above(ctx, cst.List, cst.Tuple, cst.Set)
+    words = [string_value(e) or "-" for e in elements(display)]
     devices = OTHER_DEVICES | {"cuda", "auto", "gpu"}
     return any(w.partition(":")[0] not in devices and not w.startswith("-") for w in words)

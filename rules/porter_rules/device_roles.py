@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 
 from porter.rule import Context, Outcome, Ported, Role
@@ -18,11 +20,11 @@ from porter_rules.device_arguments import (
     keyword_use,
 )
 from porter_rules.device_names import is_device_expression, last_name, names_device
+from porter_rules.device_places import is_literal_type, is_map_location
 from porter_rules.device_strings import device_string, is_other_device
-from porter_rules.nodes import argument, is_runtime, string_value
+from porter_rules.nodes import argument, elements, is_runtime, string_value
 
 _DISPLAYS = (cst.List, cst.Tuple, cst.Set)
-_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp)
 
 
 def use_of(node: cst.CSTNode, ctx: Context) -> Use:
@@ -42,36 +44,6 @@ def ported(node: cst.CSTNode, role: Role, ctx: Context) -> Outcome:
     if ctx.guards and role.kind in ("assign", "return"):
         return Ported(node, ctx.guards)
     return node
-
-
-def is_map_location(role: Role | None) -> bool:
-    """Whether the role is that of torch.load's map_location, or of a variable named so."""
-    if role is None:
-        return False
-    if role.kind == "argument":
-        return last_name(role.callee) == "load" and role.position == 1
-    return role.kind in ("keyword", "assign", "default") and "map_location" in role.name
-
-
-def keyed(ctx: Context) -> tuple[cst.CSTNode, Role]:
-    """Return the dict, or dict comprehension, in which the node is a key, and its role."""
-    shown, around = above(ctx, cst.Dict, cst.DictComp)
-    return shown, around.role(shown)
-
-
-def elements(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
-    """Return what a list, tuple or set holds where its elements are written out."""
-    if not isinstance(node, _DISPLAYS):
-        return []
-    return [e.value for e in node.elements]
-
-
-def is_literal_type(ctx: Context) -> bool:
-    """Whether the string stands in `typing.Literal[...]`."""
-    return any(
-        isinstance(n, cst.Subscript) and (ctx.qualified(n.value) or "").endswith("typing.Literal")
-        for n in ctx.stack
-    )
 
 
 def _stands_beside_device(node: cst.CSTNode, ctx: Context) -> bool:
@@ -118,16 +90,23 @@ def _use(node: cst.CSTNode, ctx: Context) -> Use:
             return Use.WORDS
         case "operand":
             return _operand(node, ctx)
-        case "receiver" if role.name == "format" and device_string(above(ctx, cst.Call)[0], ctx):
+        case "receiver" if role.name == "format" and _is_template(ctx):
             return Use.ELSEWHERE
         case "other":
             return _produced(node, ctx)
     return Use.PART
 
 
+def _is_template(ctx: Context) -> bool:
+    """Whether the call of `format` around the string spells a device."""
+    call = call_around(ctx)
+    return call is not None and device_string(call, ctx) is not None
+
+
 def _returned(role: Role, ctx: Context) -> Use:
     if any(isinstance(n, cst.Lambda) for n in ctx.stack):
         function, around = above(ctx, cst.Lambda)
+        assert function is not None
         outer = around.role(function)
         is_field = outer.kind == "keyword" and last_name(outer.callee) in FIELDS
         return by_name(ctx.fragment_role.name if is_field else outer.name)
@@ -137,8 +116,9 @@ def _returned(role: Role, ctx: Context) -> Use:
 
 def _operand(node: cst.CSTNode, ctx: Context) -> Use:
     """Judge a piece of a sum: words where the whole is words; `["cuda"] * n` is a list."""
+    whole = node
     while isinstance(ctx.parent, cst.BinaryOperation):
-        whole, ctx = above(ctx, cst.BinaryOperation)
+        whole, ctx = ctx.parent, replace(ctx, stack=ctx.stack[:-1])
     if isinstance(node, _DISPLAYS):
         return _use(whole, ctx)
     if device_string(whole, ctx) is not None:
@@ -152,10 +132,10 @@ def _produced(node: cst.CSTNode, ctx: Context) -> Use:
     """Judge what a comprehension yields by the comprehension."""
     match ctx.parent:
         case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
-            return _listed(*above(ctx, *_COMPREHENSIONS))
+            return _listed(ctx.parent, replace(ctx, stack=ctx.stack[:-1]))
         case cst.DictComp(key=key):
-            shown, around = above(ctx, cst.DictComp)
-            return Use.KEY if node is key else _in_dict(around.role(shown))
+            around = replace(ctx, stack=ctx.stack[:-1])
+            return Use.KEY if node is key else _in_dict(around.role(ctx.parent))
         case cst.CompFor(target=cst.Name(value=name)):
             return by_name(name)
     return Use.UNKNOWN
@@ -163,7 +143,8 @@ def _produced(node: cst.CSTNode, ctx: Context) -> Use:
 
 def _element(role: Role, ctx: Context) -> Use:
     display, around = above(ctx, *_DISPLAYS)
-    assert isinstance(display, _DISPLAYS)
+    if not isinstance(display, _DISPLAYS):
+        return _in_dict(role.outer) if role.outer is not None else Use.UNKNOWN
     siblings = elements(display)
     element = ctx.stack[len(around.stack) + 1]
     before = siblings[: next(i for i, e in enumerate(display.elements) if e is element)]
@@ -201,7 +182,8 @@ def _listed_argument(role: Role, ctx: Context) -> Use:
     if name in ("Choice", "startswith", "endswith"):
         return Use.ELSEWHERE
     if name == "parametrize" and role.position == 1:  # pytest
-        names = argument(call_around(ctx), None, 0)
+        call = call_around(ctx)
+        names = argument(call, None, 0) if call is not None else None
         if names is not None and names_device(string_value(names.value) or ""):
             return Use.TEXT
     return Use.WORDS if is_words(role, ctx) else Use.UNKNOWN
@@ -217,14 +199,14 @@ def _value(role: Role, ctx: Context) -> Use:
         return Use.WORDS
     if outer.kind == "receiver":
         shown, _ = above(ctx, cst.Dict)
-        assert isinstance(shown, cst.Dict)
-        if any(is_other_device(e.value) for e in shown.elements):
+        others = shown.elements if isinstance(shown, cst.Dict) else ()
+        if any(is_other_device(e.value) for e in others):
             return Use.TEXT  # {True: "cuda", False: "cpu"}[torch.cuda.is_available()]
     return _in_dict(outer)
 
 
 def _in_dict(role: Role) -> Use:
-    """Judge the values of a dict by what is done with the dict."""
+    """Judge the values of a dict, or of a list that isn't seen, by what is done with it."""
     if has_own_rule(role, direct=True):
         return Use.ELSEWHERE
     if is_map_location(role):

@@ -25,8 +25,9 @@ _READS = ("os.environ.get", "os.getenv")
 _TAKES_KEYS = frozenset({"update", "dict"})
 
 _WRITE = (
-    "CUDA_VISIBLE_DEVICES hides CUDA's devices alone; an Ascend NPU heeds ASCEND_RT_VISIBLE_DEVICES, "
-    "with ascending ids: set that to the same value here, still before torch starts the device"
+    "CUDA_VISIBLE_DEVICES hides CUDA's devices alone; an Ascend NPU heeds "
+    "ASCEND_RT_VISIBLE_DEVICES, with ascending ids: set that to the same value here, still before "
+    "torch starts the device"
 )
 _READ = (
     "CUDA_VISIBLE_DEVICES is read where it may also be written, or from what may not be the "

@@ -41,10 +41,11 @@ _PLACES = ("assign", "keyword", "default", "return", "value")
 def integer_choice(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Outcome:
     """Give the index in `0 if torch.cuda.is_available() else "cpu"` its type.
 
-    Where the choice names a device, the index becomes `accel.torch_device(0)`, together with the
-    test. With -1 in the place of "cpu", the convention of Hugging Face's pipelines, it is ported
-    where it goes straight to a pipeline; a variable that holds such a number may be compared or
-    counted with, so it is left as a whole.
+    A bare index means CUDA to older versions of torch, and nothing on the CPU. Where the choice
+    names a device, the index becomes `accel.torch_device(0)`, which on CUDA is the same device;
+    the test is ported as well. With -1 in the place of "cpu", the convention of Hugging Face's
+    pipelines, it is ported where it goes straight to a pipeline; a variable that holds such a
+    number may be compared or counted with, so it is left as a whole.
     """
     role = ctx.role(original)
     moved = role.kind == "argument" and role.position == 0 and role.callee.endswith(".to")

@@ -53,6 +53,8 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
         "def f(x):\n    return F.apply(x if x.is_cuda else x.log_softmax(-1))",
         "y = scan_cuda.forward(x) if x.is_cuda else scan(x)",
         "y = x.is_cuda and _ext.fwd_cuda(x)",
+        "if boxes.is_cuda and ext_module is not None:\n    keep = ext_module.nms(boxes, scores)",
+        "y = _C.roi_align(x) if x.is_cuda else roi_align(x)",
         "ok = getattr(x, 'is_cuda', False)",
         "if x.is_cuda:\n    y = ext.forward_cuda(x)\nelse:\n    y = ext.forward(x)",
         "@torch.jit.script\ndef f(x: torch.Tensor):\n    if x.is_cuda:\n        return x.half()\n"
@@ -80,7 +82,8 @@ def is_cuda(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Cont
     On CUDA the shim reads the same attribute; without an accelerator it is False, as before.
 
     Where the answer picks a CUDA kernel it is left, since an NPU tensor must not reach that
-    kernel: where the branch calls something with "cuda" in its name, and all over a file with a
+    kernel: where the branch calls something with "cuda" in its name, or a compiled extension such
+    as `_C` or `ext_module`, and all over a file with a
     torch.autograd.Function that asks for it, whose callers have to agree with it. So it is beside
     layers of bitsandbytes, which `.cuda()` quantises.
     Attributes of the project's own objects (`self.is_cuda`, a method `is_cuda()`) stay.

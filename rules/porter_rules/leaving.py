@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rule import Context, Manual, Note
+from porter.rule import Context, Manual, Note, Role
 
 NPU_HANDLED = Note("already portable: this choice has a branch for the NPU")
 """CUDA's branch of a choice that knows the NPU: nothing is to be ported there."""
@@ -19,6 +19,11 @@ REFUSES_CUDA = (
 )
 """Why `device == "cuda"` and the test for CUDA's absence that belongs to it are both left."""
 
+FUSED = Note(
+    "decides about a fused optimizer, which not every NPU's torch has: there, as on the CPU, the "
+    "plain one is taken"
+)
+
 QUANTISES = Manual(
     "on a bitsandbytes layer .cuda() is what quantises the weights: see what bitsandbytes offers "
     "for the device that you port to"
@@ -27,6 +32,11 @@ BESIDE_QUANTISING = Manual(
     "stands where layers of bitsandbytes are moved, which .cuda() quantises: port the test with "
     "that, as far as bitsandbytes runs on the device that you port to"
 )
+
+
+def decides_fused(role: Role) -> bool:
+    """Whether a value goes to a variable or argument such as `fused` or `use_fused`."""
+    return role.kind in ("assign", "keyword", "default", "return") and "fused" in role.name
 
 
 def is_quantising(ctx: Context) -> bool:

@@ -7,6 +7,7 @@ import libcst as cst
 from porter.rule import Context, Manual, Outcome, Role, rule
 from porter_rules.leaving import NPU_HANDLED
 from porter_rules.names import LEGACY_TYPES, torch_cuda_name
+from porter_rules.nodes import is_chain
 
 _COMPARED = (
     "tells CUDA's type from the CPU's, and without an accelerator the shim's is the CPU's: compare "

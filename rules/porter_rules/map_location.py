@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import libcst as cst
-import libcst.matchers as m
 
 from porter.rule import Context, Manual, Outcome, rule
-from porter_rules.device_roles import is_map_location
+from porter_rules.device_places import is_map_location
 from porter_rules.device_strings import DeviceString, device_string
+from porter_rules.nodes import walk
 
 _CHOOSES = (
     "a map_location function that moves storages with .cuda() by a choice of its own: storages "
@@ -70,18 +70,25 @@ def map_location(original: cst.Lambda, updated: cst.Lambda, ctx: Context) -> Out
     if not is_map_location(ctx.role(original)) or not original.params.params:
         return None
     storage = original.params.params[0].name.value
-    moves = m.findall(original.body, m.Call(m.Attribute(m.Name(storage), m.Name("cuda"))))
-    if not moves:
-        return None
     call = original.body
-    if call is not moves[0] or not isinstance(call, cst.Call) or len(call.args) > 1:
+    if not any(_moves(node, storage) for node in walk(call)):
+        return None
+    if not isinstance(call, cst.Call) or not _moves(call, storage) or len(call.args) > 1:
         return Manual(_CHOOSES)
     if not call.args:
         return ctx.runtime("device_type")
     index = call.args[0]
     parameters = {p.name.value for p in original.params.params}
-    used = {n.value for n in m.findall(index, m.Name()) if isinstance(n, cst.Name)}
+    used = {n.value for n in walk(index) if isinstance(n, cst.Name)}
     named = index.keyword is None or index.keyword.value == "device"
     if index.star or not named or used & parameters:
         return Manual(_CHOOSES)
     return (device_string(index.value, ctx) or DeviceString(index.value)).as_device(ctx)
+
+
+def _moves(node: cst.CSTNode, storage: str) -> bool:
+    """Whether the node is `storage.cuda(...)`."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=cst.Name(value=owner), attr=cst.Name(value="cuda"))):
+            return owner == storage
+    return False

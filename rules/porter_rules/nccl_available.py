@@ -56,6 +56,7 @@ _QUESTION = "torch.distributed.is_nccl_available"
     manual=[
         "from torch.distributed import is_nccl_available\n"
         'backend = "nccl" if is_nccl_available() else "gloo"\n',
+        'from project import dist\nbackend = "nccl" if dist.is_nccl_available() else "gloo"\n',
     ],
     valid=['kind = "mpi" if torch.cuda.is_available() else "gloo"'],
 )
@@ -70,14 +71,23 @@ def nccl_available(
     own backend; without an accelerator the answer stays False. On CUDA
     `is_backend_available("nccl")` is `is_nccl_available()`.
 
-    The name imported by itself has no module to ask: call it through torch.distributed.
+    The name imported by itself has no module to ask, and one of a project's own may answer
+    anything: call it through torch.distributed.
     """
     if isinstance(original, cst.IfExp):
         assert isinstance(updated, cst.IfExp)
         return _choice(original, updated, ctx)
     assert isinstance(original, cst.Call)
     assert isinstance(updated, cst.Call)
-    if ctx.qualified(original.func) != _QUESTION:
+    callee = ctx.callee(original)
+    if callee != _QUESTION and callee.rpartition(".")[2] == "is_nccl_available":
+        return Manual(
+            "`is_nccl_available` of something that may not be torch.distributed: if its answer is "
+            "torch's, which is False on an NPU, ask "
+            "`torch.distributed.is_backend_available(accel.dist_backend())`",
+            groups=(GROUP, *ctx.guards),
+        )
+    if callee != _QUESTION:
         return None
     question = _ported_question(updated, ctx)
     if question is None:

@@ -27,6 +27,8 @@ _WHY = (
 def nccl_process_group(original: cst.Attribute, updated: cst.Attribute, ctx: Context) -> Outcome:
     """Report torch.distributed.ProcessGroupNCCL, which other devices' torch lacks.
 
+    Its options and methods are NCCL's own, so nothing is rewritten: make process groups with
+    `dist.new_group(...)` without `pg_options` off CUDA, and keep the class under a test for CUDA.
     The NPU's counterpart, ProcessGroupHCCL, is torch_npu's and has other options.
     """
     qualified = ctx.qualified(original) or ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from porter.rule import Context
@@ -30,6 +32,13 @@ def argument(call: cst.Call, name: str | None, position: int | None) -> cst.Arg 
         if arg.keyword is None and not arg.star and index == position:
             return arg
     return None
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield the node and everything in it; libcst.matchers would take longer to import."""
+    yield node
+    for child in node.children:
+        yield from walk(child)
 
 
 def is_chain(node: cst.CSTNode) -> bool:

@@ -6,6 +6,7 @@ import libcst as cst
 
 from porter.rule import Context, Note, Outcome, rule
 from porter_rules.availability import asks_availability
+from porter_rules.nodes import is_chain
 
 _METHOD = ".SyncBatchNorm.convert_sync_batchnorm"
 

@@ -106,6 +106,7 @@ _KEYWORDS = frozenset({"device", "non_blocking", "memory_format"})
         "x.cuda(0, True, False)",
         "batch.cuda(labels=True)",
         "class Batch:\n    def cuda(self): ...\nb = Batch().cuda()",
+        "class Batch:\n    def cuda(self): ...\ndef f():\n    b = Batch().cuda()\n    b.cuda()",
         "class Batch:\n    def cuda(self): ...\ndef f():\n    b = Batch(1)\n    return b.cuda()",
         "class Batch:\n    def cuda(self): ...\ndef f(b: Batch):\n    return b.cuda()",
         "class Rot:\n    def cuda(self): ...\nclass Rigid:\n"

@@ -86,10 +86,10 @@ def test_d04_the_scaler_works_disabled_and_says_so() -> None:
     scaler.step(optimizer)
     scaler.update()
     assert weight.item() == 0.0
-    assert scaler.state_dict() == {}
-    on_cuda = {"scale": 65536.0, "growth_factor": 2.0, "backoff_factor": 0.5}
-    scaler.load_state_dict({**on_cuda, "growth_interval": 2000, "_growth_tracker": 7})
-    assert scaler.get_scale() == 1.0
+    on_cuda = {"scale": 1024.0, "growth_factor": 2.0, "backoff_factor": 0.5}
+    on_cuda |= {"growth_interval": 2000, "_growth_tracker": 7}
+    scaler.load_state_dict(on_cuda)
+    assert scaler.state_dict() == on_cuda, "the next run on an accelerator goes on with it"
 
 
 def test_d05_an_index_is_dropped() -> None:

@@ -21,7 +21,8 @@ Flagged = Callable[..., list[str]]
 def _no_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep out what hooks around the tests would tell porter."""
     monkeypatch.delenv("PRE_COMMIT_FROM_REF", raising=False)
-    monkeypatch.delenv("GIT_INDEX_FILE", raising=False)
+    for name in ("GIT_INDEX_FILE", "GIT_REFLOG_ACTION"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

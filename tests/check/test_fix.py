@@ -35,7 +35,7 @@ def test_a_fix_that_is_not_staged_yet_does_not_let_the_commit_through(
     repository.git("add", "-A")
     result = porter("check", "--fix")
     assert result.code == 1
-    assert "stage them" in result.err
+    assert b"stage them" in result.out
     repository.git("add", "-A")
     assert porter("check", "--staged").code == 0
 

@@ -167,6 +167,20 @@ def test_names_of_any_kind(repository: Repository, flagged: Flagged) -> None:
     assert sorted(flagged("--", *(f"some folder/{name}" for name in NAMES))) == expected
 
 
+def test_links_are_no_python(repository: Repository, flagged: Flagged) -> None:
+    link = repository.path / "new.py"
+    link.symlink_to("../some where/cuda.py")
+    repository.write("old.py", b"value = 1\n")
+    repository.commit()
+    link.unlink()
+    link.symlink_to("../else where/cuda.py")
+    (repository.path / "old.py").unlink()
+    (repository.path / "old.py").symlink_to("not python/cuda.py")
+    (repository.path / "third.py").symlink_to("not python/cuda.py")
+    repository.git("add", "-A")
+    assert flagged("--staged") == []
+
+
 def test_scripts_without_a_suffix_are_judged_where_they_are_named(
     repository: Repository, flagged: Flagged
 ) -> None:

@@ -174,6 +174,8 @@ class _Walk:
             chain = chain.value
         meaning = self._means(node)
         kind = _kind_of_name(meaning) if meaning is not None else None
+        if kind == "compiled for the device" and not isinstance(node.ctx, ast.Load):
+            kind = None  # a monkeypatch of torch.compile
         if kind is not None:
             yield self._site(kind, node, self._bound_at(node))
 
@@ -348,7 +350,7 @@ def _kind_of_string(value: str, *, formatted: bool) -> str | None:
         return "nvidia-smi" if lowered.startswith("nvidia-smi") else None
     if lowered in ("nccl", "cuda:nccl,cpu:gloo", "cpu:gloo,cuda:nccl"):
         return "nccl"
-    if "torch.cuda" in value and "/" not in value:
+    if re.search(r"\btorch\.cuda", value) and "/" not in value:
         return "torch.cuda in a string"
     if ENVIRONMENT.match(value):
         return "environment"

@@ -45,7 +45,8 @@ EXPLANATIONS = (
     ),
     Explanation(
         "Hugging Face argument",
-        r"^[A-Z0-9_]+ = |^\"[a-z0-9_]+\",?(?:\s*#.*)?$|[=!]= \"|CLASSES\[",
+        r"^[A-Z0-9_]+ = |^\"[a-z0-9_]+\",?(?:\s*#.*)?$|[=!]= \"|CLASSES\["
+        r"|^\"flash_attention_\d\": ",
         "an option's name in an enum, a list, a registry or a comparison: what asks for it is "
         "spoken of, where it is passed on",
         'ADAMW_BNB = "adamw_bnb_8bit"',

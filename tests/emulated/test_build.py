@@ -27,7 +27,7 @@ def test_importing_it_leaves_torch_alone() -> None:
 def test_a_missing_compiler_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(BuildError, match=r"'no-such-compiler' isn't there: install g\+\+"):
-        emulated_env()
+        emulated_env("npu")
     assert not list(cache.iterdir())
 
 
@@ -35,7 +35,7 @@ def test_missing_ninja_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(build, "_path", lambda: str(cache))
     monkeypatch.setenv("CXX", sys.executable)
     with pytest.raises(BuildError, match="pip install ninja"):
-        emulated_env()
+        emulated_env("npu")
 
 
 def test_a_failed_build_shows_the_compilers_words_and_keeps_nothing(
@@ -46,7 +46,7 @@ def test_a_failed_build_shows_the_compilers_words_and_keeps_nothing(
     (sources / "broken.cpp").write_text("#error these are not the sources\n")
     monkeypatch.setattr(build, "_SOURCES", sources)
     with pytest.raises(BuildError, match="these are not the sources") as caught:
-        build.library()
+        build.library("npu")
     log = Path(str(caught.value).rpartition("All of it: ")[2])
     assert "broken.cpp" in log.read_text()
     assert not list(cache.rglob("*.so"))
@@ -58,13 +58,13 @@ def test_one_of_many_builds_and_the_others_wait(
     built: list[Path] = []
     together = threading.Barrier(4)
 
-    def fake_build(target: Path) -> None:
+    def fake_build(_backend: str, target: Path) -> None:
         built.append(target)
         target.write_bytes(b"library")
 
     def ask() -> None:
         together.wait()
-        build.library()
+        build.library("npu")
 
     monkeypatch.setattr(build, "_build", fake_build)
     threads = [threading.Thread(target=ask) for _ in range(4)]
@@ -73,7 +73,7 @@ def test_one_of_many_builds_and_the_others_wait(
     for thread in threads:
         thread.join()
     assert len(built) == 1
-    assert build.library() == built[0]
+    assert build.library("npu") == built[0]
 
 
 def test_the_cache_tells_torch_python_and_sources_apart(
@@ -108,17 +108,36 @@ def test_the_cache_is_porters_own_or_the_users(
 def test_the_environment_adds_to_the_present_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "/somewhere")
     monkeypatch.setenv("KEPT", "yes")
-    env = emulated_env(devices=3, strict=True)
+    env = emulated_env("npu", devices=3, strict=True)
     assert env["PYTHONPATH"].endswith(":/somewhere")
     assert env["KEPT"] == "yes"
     assert (env["EMULATED_NPU_DEVICES"], env["EMULATED_NPU_STRICT"]) == ("3", "1")
 
 
+def test_a_trace_is_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert emulated_env("npu", trace=Path("calls"))["EMULATED_TRACE"] == str(tmp_path / "calls")
+
+
+def test_one_emulated_device_replaces_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", emulated_env("npu")["PYTHONPATH"])
+    assert "npu" not in [
+        Path(entry).name for entry in emulated_env("cuda")["PYTHONPATH"].split(":")
+    ]
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    with pytest.raises(ValueError, match="one of npu, cuda, not 'tpu'"):
+        emulated_env("tpu")
+    with pytest.raises(ValueError, match="'npu' only"):
+        emulated_env("cuda", strict=True)
+
+
 def test_without_its_environment_the_package_says_how_to_get_it() -> None:
-    site = emulated_env()["PYTHONPATH"].split(":")[0]
+    path = emulated_env("npu")["PYTHONPATH"]
     child = subprocess.run(
         [sys.executable, "-c", "import torch_npu"],
-        env={"PYTHONPATH": site, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
+        env={"PYTHONPATH": path, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
         capture_output=True,
         text=True,
         check=False,

@@ -10,9 +10,9 @@ from porter.engine import rewrite_source
 from porter.model import Level, Options, Rewrite
 
 
-def port(text: str, **options: tuple[str, ...]) -> Rewrite:
+def port(text: str, select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()) -> Rewrite:
     data = textwrap.dedent(text).lstrip("\n").encode()
-    result = rewrite_source(data, options=Options(**options))
+    result = rewrite_source(data, options=Options(select, ignore))
     assert not result.failed, result.findings
     return result
 

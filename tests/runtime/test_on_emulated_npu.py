@@ -37,7 +37,7 @@ def run_emulated(tmp_path: Path) -> Run:
     """Runs Python on a machine with two emulated NPUs, and one of both kinds of memory."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        variables = emulated_env(devices=2)
+        variables = emulated_env("npu", devices=2)
         path = [str(ROOT), str(RUNTIME), variables["PYTHONPATH"]]
         return subprocess.run(
             [sys.executable, *arguments],

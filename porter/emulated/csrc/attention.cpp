@@ -73,7 +73,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> attention_backward(
   return {grad_query, grad_key, grad_value, {}};
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, EMULATED_KEY, m) {
   m.impl("_scaled_dot_product_fused_attention_overrideable", &attention);
   m.impl("_scaled_dot_product_fused_attention_overrideable_backward", &attention_backward);
 }
@@ -82,5 +82,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 } // namespace emulated
 
 namespace at::native {
+#ifdef EMULATED_CUDA
+REGISTER_CUDA_DISPATCH(_fused_sdp_choice_stub, &emulated::choose)
+#else
 REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &emulated::choose)
+#endif
 } // namespace at::native

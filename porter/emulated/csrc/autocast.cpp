@@ -1,4 +1,7 @@
 // torch's own lists of what autocast runs in lower precision, in float32 or in the widest type.
+// Every build of torch has them for CUDA.
+#ifndef EMULATED_CUDA
+
 #include <ATen/autocast_mode.h>
 #include <torch/library.h>
 
@@ -32,3 +35,5 @@ TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
 
 } // namespace
 } // namespace at::autocast
+
+#endif

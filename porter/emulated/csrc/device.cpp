@@ -1,14 +1,13 @@
 #include "device.h"
 
+#include "visible_devices.h"
+
 #include <c10/util/Exception.h>
 #include <pthread.h>
 #include <torch/csrc/utils/device_lazy_init.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 namespace emulated {
@@ -28,7 +27,7 @@ void after_fork_in_child() {
 }
 
 int physical_count() {
-  const char* text = std::getenv("EMULATED_NPU_DEVICES");
+  const char* text = std::getenv(EMULATED_VARIABLE("DEVICES"));
   if (text == nullptr || *text == '\0') {
     return 1;
   }
@@ -36,38 +35,9 @@ int physical_count() {
   const long count = std::strtol(text, &end, 10);
   TORCH_CHECK(
       *end == '\0' && count >= 0 && count <= kMaxDevices,
-      "EMULATED_NPU_DEVICES must be a number from 0 to ", int{kMaxDevices}, ", not '", text, "'");
+      EMULATED_VARIABLE("DEVICES") " must be a number from 0 to ", int{kMaxDevices}, ", not '",
+      text, "'");
   return static_cast<int>(count);
-}
-
-// As torch_npu reads it: digits and commas up to the first other character; ids must ascend, or
-// none is visible; the list ends at the first id that doesn't exist.
-int visible_count(int physical) {
-  const char* text = std::getenv("ASCEND_RT_VISIBLE_DEVICES");
-  if (text == nullptr) {
-    return physical;
-  }
-  std::string_view list(text);
-  list = list.substr(0, std::min(list.find_first_not_of("0123456789,"), list.size()));
-  int count = 0;
-  int previous = -1;
-  while (!list.empty()) {
-    const auto comma = std::min(list.find(','), list.size());
-    if (comma == 0) {
-      break;
-    }
-    const int id = comma < 5 ? std::stoi(std::string(list.substr(0, comma))) : physical;
-    if (id <= previous) {
-      return 0;
-    }
-    if (id >= physical) {
-      break;
-    }
-    previous = id;
-    ++count;
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return count;
 }
 
 } // namespace
@@ -83,12 +53,13 @@ void use_device() {
   }
   TORCH_CHECK(
       !bad_fork,
-      "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must "
-      "use the 'spawn' start method");
+      "Cannot re-initialize " EMULATED_NAME " in forked subprocess. To use " EMULATED_NAME
+      " with multiprocessing, you must use the 'spawn' start method");
   const int count = device_count();
   TORCH_CHECK(
       count > 0,
-      "No emulated NPU is visible: EMULATED_NPU_DEVICES or ASCEND_RT_VISIBLE_DEVICES leaves none");
+      "No emulated " EMULATED_NAME " device is visible: " EMULATED_VARIABLE("DEVICES")
+      " or " EMULATED_VISIBLE_DEVICES " leaves none");
   static const int registered = pthread_atfork(nullptr, nullptr, &after_fork_in_child);
   TORCH_CHECK(registered == 0, "pthread_atfork failed");
   frozen_count = count;
@@ -111,7 +82,7 @@ void check_device(c10::DeviceIndex index) {
   const auto count = device_count();
   TORCH_CHECK(
       index >= 0 && index < count,
-      "Invalid NPU device index ", int{index}, ": ", int{count}, " emulated device(s) visible");
+      "Invalid " EMULATED_NAME " device index ", int{index}, ": ", int{count}, " emulated device(s) visible");
 }
 
 void set_current_device(c10::DeviceIndex index) {
@@ -121,7 +92,7 @@ void set_current_device(c10::DeviceIndex index) {
 
 bool is_strict() {
   static const bool strict = [] {
-    const char* text = std::getenv("EMULATED_NPU_STRICT");
+    const char* text = std::getenv(EMULATED_VARIABLE("STRICT"));
     return text != nullptr && std::string_view(text) == "1";
   }();
   return strict;

@@ -1,19 +1,18 @@
 // The state of the emulated devices: how many there are, which is current, whether any was used.
 #pragma once
 
+#include "backend.h"
+
 #include <c10/core/Device.h>
-#include <c10/core/DeviceType.h>
-#include <c10/core/DispatchKey.h>
 #include <c10/core/Stream.h>
 
 namespace emulated {
 
-constexpr c10::DeviceType kDevice = c10::DeviceType::PrivateUse1;
-constexpr c10::DispatchKey kBackendKey = c10::DispatchKey::PrivateUse1;
 constexpr c10::DeviceIndex kMaxDevices = 64;
 
-// Devices that this process may use: EMULATED_NPU_DEVICES cut down by ASCEND_RT_VISIBLE_DEVICES.
-// Both are read anew at each call until the first use of a device freezes the answer.
+// Devices that this process may use: EMULATED_NPU_DEVICES (or EMULATED_CUDA_DEVICES), cut down by
+// the vendor's variable. Both are read anew at each call until the first use of a device freezes
+// the answer.
 c10::DeviceIndex device_count();
 
 // Marks the runtime as initialized. Throws without devices and in a process forked after first use.

@@ -3,6 +3,7 @@
 #include "hooks.h"
 #include "lowering.h"
 #include "refusals.h"
+#include "trace.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/List.h>
@@ -101,13 +102,14 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto arguments = torch::jit::last(*stack, count);
   TORCH_CHECK_NOT_IMPLEMENTED(
       op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU),
-      "The emulated NPU has no kernel for ", op.operator_name(),
+      "The emulated " EMULATED_NAME " device has no kernel for ", op.operator_name(),
       ": it runs the CPU's, and there is none");
 
   Lowering lowering(name, requested_device(arguments));
   for (const auto& value : arguments) {
     for_each_tensor(value, [&](const at::Tensor& tensor) { lowering.see(tensor); });
   }
+  trace(op.operator_name(), " ", int{lowering.index()});
   if (is_strict()) {
     refuse_unsupported(schema, arguments);
   }
@@ -123,7 +125,8 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     } else if (value.isGenerator()) {
       TORCH_CHECK(
           value.toGenerator().device().type() == kDevice,
-          "Expected a 'npu' device type for generator but found '", value.toGenerator().device(),
+          "Expected a '", kType, "' device type for generator but found '",
+          value.toGenerator().device(),
           "' (when calling ", name, ")");
       value = cpu_generator(value.toGenerator());
       takes_generator = true;
@@ -152,7 +155,7 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
 }
 
-TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(_, EMULATED_KEY, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>());
 }
 

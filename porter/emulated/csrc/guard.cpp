@@ -1,6 +1,7 @@
 // Device guard, streams and events. Everything runs synchronously, so a stream is only an identity
 // and an event only a time stamp.
 #include "device.h"
+#include "trace.h"
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
@@ -66,11 +67,13 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
   c10::Stream getNewStream(c10::Device device, int) const override {
     use_device();
+    trace("new stream ", resolve(device));
     return c10::Stream(c10::Stream::UNSAFE, resolve(device), ++last_stream);
   }
 
   c10::Stream exchangeStream(c10::Stream stream) const override {
     const auto previous = getStream(stream.device());
+    trace("current stream ", stream);
     current_streams.at(stream.device_index()) = stream.id();
     return previous;
   }
@@ -83,14 +86,18 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     return true;
   }
 
-  void synchronizeStream(const c10::Stream&) const override {}
+  void synchronizeStream(const c10::Stream& stream) const override {
+    trace("synchronize ", stream);
+  }
 
   void synchronizeDevice(const c10::DeviceIndex index) const override {
     check_device(index);
+    trace("synchronize ", c10::Device(kDevice, index));
   }
 
-  void record(void** event, const c10::Stream&, const c10::DeviceIndex, const c10::EventFlag)
+  void record(void** event, const c10::Stream& stream, const c10::DeviceIndex, const c10::EventFlag)
       const override {
+    trace("record event on ", stream);
     if (*event == nullptr) {
       *event = new Event;
     }
@@ -101,13 +108,17 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     delete static_cast<Event*>(event);
   }
 
-  void block(void*, const c10::Stream&) const override {}
+  void block(void*, const c10::Stream& stream) const override {
+    trace("wait for event on ", stream);
+  }
 
   bool queryEvent(void*) const override {
     return true;
   }
 
-  void synchronizeEvent(void*) const override {}
+  void synchronizeEvent(void*) const override {
+    trace("synchronize event");
+  }
 
   double elapsedTime(void* start, void* end, const c10::DeviceIndex) const override {
     TORCH_CHECK(
@@ -122,7 +133,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
 };
 
-C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard)
+C10_REGISTER_GUARD_IMPL(EMULATED_KEY, Guard)
 
 } // namespace
 

@@ -1,13 +1,13 @@
 #include "hooks.h"
 
 #include "memory.h"
+#include "trace.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
-#include <c10/core/DeviceGuard.h>
 #include <c10/core/TensorImpl.h>
 
-#include <algorithm>
 #include <array>
 #include <mutex>
 
@@ -22,15 +22,16 @@ struct DeviceGenerator final : c10::GeneratorImpl {
         engine_(std::move(engine)) {}
 
   void set_current_seed(uint64_t seed) override {
+    trace("seed ", device(), " ", seed);
     engine_.set_current_seed(seed);
   }
 
   void set_offset(uint64_t) override {
-    TORCH_CHECK_NOT_IMPLEMENTED(false, "The emulated NPU's generator has no offset");
+    refuse_offset();
   }
 
   uint64_t get_offset() const override {
-    TORCH_CHECK_NOT_IMPLEMENTED(false, "The emulated NPU's generator has no offset");
+    refuse_offset();
   }
 
   uint64_t current_seed() const override {
@@ -38,14 +39,17 @@ struct DeviceGenerator final : c10::GeneratorImpl {
   }
 
   uint64_t seed() override {
+    trace("seed at random ", device());
     return engine_.seed();
   }
 
   void set_state(const c10::TensorImpl& state) override {
+    trace("set random state ", device());
     engine_.unsafeGetGeneratorImpl()->set_state(state);
   }
 
   c10::intrusive_ptr<c10::TensorImpl> get_state() const override {
+    trace("get random state ", device());
     return engine_.unsafeGetGeneratorImpl()->get_state();
   }
 
@@ -54,6 +58,11 @@ struct DeviceGenerator final : c10::GeneratorImpl {
   }
 
  private:
+  [[noreturn]] static void refuse_offset() {
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        false, "The generator of the emulated " EMULATED_NAME " device has no offset");
+  }
+
   DeviceGenerator* clone_impl() const override {
     return new DeviceGenerator(device().index(), engine_.clone());
   }
@@ -67,7 +76,17 @@ at::Generator new_generator(c10::DeviceIndex index) {
   return at::make_generator<DeviceGenerator>(resolved, at::detail::createCPUGenerator());
 }
 
-struct Hooks final : at::PrivateUse1HooksInterface {
+#ifdef EMULATED_CUDA
+using HooksInterface = at::CUDAHooksInterface;
+#else
+using HooksInterface = at::PrivateUse1HooksInterface;
+#endif
+
+struct Hooks final : HooksInterface {
+#ifdef EMULATED_CUDA
+  explicit Hooks(at::CUDAHooksArgs) {}
+#endif
+
   bool isBuilt() const override {
     return true;
   }
@@ -122,17 +141,36 @@ struct Hooks final : at::PrivateUse1HooksInterface {
     return is_pinned(data);
   }
 
-  void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override {
-    const auto old = storage.nbytes();
-    const c10::DeviceGuard guard(storage.device());
-    auto data = storage.allocator()->allocate(bytes);
-    if (old > 0 && bytes > 0) {
-      storage.allocator()->copy_data(data.get(), storage.data(), std::min(old, bytes));
-    }
-    storage.set_data_ptr_noswap(std::move(data));
-    storage.set_nbytes(bytes);
+#ifdef EMULATED_CUDA
+  bool hasCUDA() const override {
+    return true;
   }
+
+  c10::DeviceIndex current_device() const override {
+    return emulated::current_device();
+  }
+
+  int getNumGPUs() const override {
+    return device_count();
+  }
+
+  c10::Allocator* getCUDADeviceAllocator() const override {
+    return device_allocator();
+  }
+
+  std::string showConfig() const override {
+    return "  - CUDA is emulated on the CPU\n";
+  }
+#else
+  void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override {
+    resize(storage, bytes);
+  }
+#endif
 };
+
+#ifndef EMULATED_CUDA
+const bool registered = (at::RegisterPrivateUse1HooksInterface(new Hooks), true);
+#endif
 
 } // namespace
 
@@ -154,9 +192,11 @@ at::Generator cpu_generator(const at::Generator& generator) {
   return static_cast<DeviceGenerator*>(generator.unsafeGetGeneratorImpl())->engine();
 }
 
-void register_hooks() {
-  static auto* hooks = new Hooks;
-  at::RegisterPrivateUse1HooksInterface(hooks);
-}
-
 } // namespace emulated
+
+#ifdef EMULATED_CUDA
+namespace at {
+// torch asks for these once, while torch._C loads: this library must be loaded before.
+C10_REGISTER_CLASS(CUDAHooksRegistry, CUDAHooks, emulated::Hooks)
+} // namespace at
+#endif

@@ -3,6 +3,7 @@
 #include "fallback.h"
 #include "lowering.h"
 #include "memory.h"
+#include "trace.h"
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/ops/_reshape_alias_native.h>
@@ -29,7 +30,7 @@ c10::Device resolve(std::optional<c10::Device> device) {
 
 void demand_plain(std::optional<c10::Layout> layout, std::optional<bool> pin_memory) {
   TORCH_CHECK_NOT_IMPLEMENTED(
-      layout.value_or(c10::kStrided) == c10::kStrided, "The emulated NPU has only dense tensors");
+      layout.value_or(c10::kStrided) == c10::kStrided, "The emulated " EMULATED_NAME " device has only dense tensors");
   TORCH_CHECK(!pin_memory.value_or(false), "Only dense CPU tensors can be pinned");
 }
 
@@ -61,6 +62,7 @@ at::Tensor empty_strided(
 
 at::Tensor& copy_(at::Tensor& self, const at::Tensor& source, bool non_blocking) {
   use_device();
+  trace("copy ", source.device(), " to ", self.device(), non_blocking ? " without waiting" : "");
   const auto to = cpu_view(self);
   const auto from = cpu_view(source);
   const BelowDispatch below;
@@ -128,7 +130,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_overrideable
 
 } // namespace
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, EMULATED_KEY, m) {
   m.impl("empty.memory_format", &empty);
   m.impl("empty_strided", &empty_strided);
   m.impl("copy_", &copy_);

@@ -34,7 +34,7 @@ at::Tensor tensor_over(const c10::Storage& storage, c10::DispatchKey key, const 
 void demand_dense(const at::Tensor& tensor, const std::string& name) {
   TORCH_CHECK_NOT_IMPLEMENTED(
       tensor.layout() == c10::kStrided && !tensor.is_quantized(),
-      name, ": the emulated NPU has only dense tensors, not ", tensor.layout());
+      name, ": the emulated " EMULATED_NAME " device has only dense tensors, not ", tensor.layout());
 }
 
 } // namespace
@@ -64,8 +64,8 @@ void Lowering::see(const at::Tensor& tensor) {
   const auto index = tensor.device().index();
   TORCH_CHECK(
       !seen_ || index == index_,
-      "Expected all tensors to be on the same device, but found at least two devices, npu:",
-      int{index_}, " and npu:", int{index}, "! (when calling ", name_, ")");
+      "Expected all tensors to be on the same device, but found at least two devices, ", kType,
+      ":", int{index_}, " and ", kType, ":", int{index}, "! (when calling ", name_, ")");
   seen_ = true;
   index_ = index;
 }
@@ -78,8 +78,8 @@ at::Tensor Lowering::lower(const at::Tensor& tensor, bool cpu_allowed) {
     const bool number = tensor.unsafeGetTensorImpl()->is_wrapped_number();
     TORCH_CHECK(
         tensor.device().is_cpu() && (number || cpu_allowed || !seen_),
-        "Expected all tensors to be on the same device, but found at least two devices, npu:",
-        int{index_}, " and ", tensor.device(), "! (when calling ", name_, ")");
+        "Expected all tensors to be on the same device, but found at least two devices, ",
+        kType, ":", int{index_}, " and ", tensor.device(), "! (when calling ", name_, ")");
     return tensor;
   }
   demand_dense(tensor, name_);

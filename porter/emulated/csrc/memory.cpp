@@ -1,6 +1,9 @@
 #include "memory.h"
 
+#include "trace.h"
+
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/alloc_cpu.h>
 
 #include <algorithm>
@@ -56,8 +59,8 @@ void account(c10::DeviceIndex index, size_t bytes) {
   if (bytes > limit || allocated > limit - bytes) {
     ++stats.num_ooms;
     TORCH_CHECK_WITH(
-        OutOfMemoryError, false, "NPU out of memory. Tried to allocate ", format_size(bytes),
-        " (NPU ", int{index}, "; ", format_size(total_memory()), " total capacity; ",
+        OutOfMemoryError, false, EMULATED_NAME " out of memory. Tried to allocate ", format_size(bytes),
+        " (" EMULATED_NAME " ", int{index}, "; ", format_size(total_memory()), " total capacity; ",
         format_size(allocated), " already allocated; ",
         format_size(limit > allocated ? limit - allocated : 0), " free). Emulated device.");
   }
@@ -119,6 +122,7 @@ struct DeviceAllocator final : c10::DeviceAllocator {
   }
 
   void emptyCache(c10::MempoolId_t) override {
+    trace("empty cache");
     const std::lock_guard<std::mutex> lock(mutex);
     for (auto& device : devices()) {
       auto& reserved = aggregate(device.stats.reserved_bytes);
@@ -154,6 +158,7 @@ struct DeviceAllocator final : c10::DeviceAllocator {
  private:
   static void reset(c10::DeviceIndex index, void (c10::CachingAllocator::Stat::*method)()) {
     check_device(index);
+    trace("reset memory statistics ", c10::Device(kDevice, index));
     const std::lock_guard<std::mutex> lock(mutex);
     auto& stats = devices().at(index).stats;
     for (auto* each : {&stats.allocation, &stats.active, &stats.allocated_bytes,
@@ -213,6 +218,17 @@ c10::DataPtr adopt(c10::intrusive_ptr<c10::StorageImpl> cpu, c10::DeviceIndex in
   return (new Block{data, bytes, index, std::move(cpu)})->share();
 }
 
+void resize(const c10::Storage& storage, size_t bytes) {
+  const auto old = storage.nbytes();
+  const c10::DeviceGuard guard(storage.device());
+  auto data = allocator.allocate(bytes);
+  if (old > 0 && bytes > 0) {
+    allocator.copy_data(data.get(), storage.data(), std::min(old, bytes));
+  }
+  storage.set_data_ptr_noswap(std::move(data));
+  storage.set_nbytes(bytes);
+}
+
 c10::Allocator* device_allocator() {
   return &allocator;
 }
@@ -233,7 +249,7 @@ bool is_pinned(const void* pointer) {
 
 size_t total_memory() {
   static const size_t total = [] {
-    const char* text = std::getenv("EMULATED_NPU_MEMORY");
+    const char* text = std::getenv(EMULATED_VARIABLE("MEMORY"));
     return text == nullptr ? size_t{64} << 30 : std::strtoull(text, nullptr, 10);
   }();
   return total;

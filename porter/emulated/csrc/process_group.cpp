@@ -1,6 +1,7 @@
 #include "process_group.h"
 
 #include "lowering.h"
+#include "trace.h"
 #include "work.h"
 
 #include <utility>
@@ -14,13 +15,11 @@ using Tensors = std::vector<Tensor>;
 using TensorLists = std::vector<Tensors>;
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-constexpr const char* kName = "hccl";
-
 Tensor lower(const Tensor& tensor) {
   TORCH_CHECK(
       tensor.device().type() == kDevice,
       "No backend type associated with device type ", tensor.device().type(),
-      ": hccl carries NPU tensors (emulated)");
+      ": ", kProcessGroup, " carries " EMULATED_NAME " tensors (emulated)");
   return cpu_view(tensor);
 }
 
@@ -88,13 +87,13 @@ WorkPtr reduce(
   return wrap({}, type, std::move(outputs));
 }
 
-class ProcessGroupHccl final : public Backend {
+class DeviceProcessGroup final : public Backend {
  public:
-  explicit ProcessGroupHccl(c10::intrusive_ptr<Backend> gloo)
+  explicit DeviceProcessGroup(c10::intrusive_ptr<Backend> gloo)
       : Backend(gloo->getRank(), gloo->getSize()), gloo_(std::move(gloo)) {}
 
   const std::string getBackendName() const override {
-    return kName;
+    return kProcessGroup;
   }
 
   c10::intrusive_ptr<Options> getBackendOptions() override {
@@ -251,6 +250,7 @@ class ProcessGroupHccl final : public Backend {
   }
 
   WorkPtr barrier(const c10d::BarrierOptions& options) override {
+    trace("BARRIER");
     return gloo_->barrier(options);
   }
 
@@ -262,7 +262,7 @@ class ProcessGroupHccl final : public Backend {
 
 c10::intrusive_ptr<c10d::Backend> make_process_group(
     const c10::intrusive_ptr<c10d::Backend>& gloo) {
-  return c10::make_intrusive<ProcessGroupHccl>(gloo);
+  return c10::make_intrusive<DeviceProcessGroup>(gloo);
 }
 
 } // namespace emulated

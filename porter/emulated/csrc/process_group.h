@@ -1,4 +1,4 @@
-// The process group backend "hccl": gloo on the memory of the emulated devices.
+// The process group backend "hccl", or "nccl": gloo on the memory of the emulated devices.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>

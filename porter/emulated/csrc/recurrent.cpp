@@ -1,5 +1,7 @@
 // LSTM and GRU steps. Core torch calls fused cells for this device, which have no kernel on the
 // CPU; these spell them out in operators that autograd knows, in the CPU's order of operations.
+#include "backend.h"
+
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 #include <torch/library.h>
@@ -53,11 +55,11 @@ void implement(torch::Library& m) {
 
 } // namespace
 
-TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, EMULATED_AUTOGRAD_KEY, m) {
   implement(m);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, EMULATED_KEY, m) {
   implement(m);
 }
 

@@ -1,4 +1,6 @@
 // The steps of SyncBatchNorm, for which the CPU has no kernels, in operators for which it has.
+#include "backend.h"
+
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 #include <torch/library.h>
@@ -109,7 +111,7 @@ Tensor backward_input(
   return (grad * channels(scale, input)).to(input.scalar_type());
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, EMULATED_KEY, m) {
   m.impl("batch_norm_stats", &stats);
   m.impl("batch_norm_gather_stats_with_counts", &gather_stats);
   m.impl("batch_norm_elemt", &normalize);

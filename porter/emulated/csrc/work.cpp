@@ -1,6 +1,7 @@
 #include "work.h"
 
 #include "device.h"
+#include "trace.h"
 
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/distributed/c10d/reducer_timer.hpp>
@@ -118,6 +119,7 @@ class HostTimer final : public c10d::Timer {
 } // namespace
 
 WorkPtr wrap(WorkPtr gloo, c10d::OpType type, Tensors outputs) {
+  trace(c10d::opTypeToString(type), " on ", outputs.size(), " tensor(s)");
   return c10::make_intrusive<DeviceWork>(std::move(gloo), type, std::move(outputs));
 }
 

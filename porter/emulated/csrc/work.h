@@ -1,4 +1,4 @@
-// Work of the process group "hccl".
+// Work of the process group.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-"""The runtime shim finds the emulated NPU. Needs a process with PORTER_DEVICE=npu."""
+"""The runtime shim finds the emulated device. Needs PORTER_DEVICE=npu or cuda."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import torch.nn.functional as F
 from torch import nn
 
 import porter_runtime as accel
+from tests.emulated.device import DEVICE, module, process_group
 
 
-def test_the_shim_chooses_the_npu_and_starts_nothing() -> None:
-    assert accel.device_type == "npu"
+def test_the_shim_chooses_the_device_and_starts_nothing() -> None:
+    assert accel.device_type == DEVICE
     assert accel.is_available()
-    assert accel.dist_backend() == "hccl"
-    assert not torch.get_device_module("npu").is_initialized()
+    assert accel.dist_backend() == process_group
+    assert not module.is_initialized()
 
 
 def test_an_mlp_trains_through_the_shim() -> None:
@@ -38,12 +39,12 @@ def test_an_mlp_trains_through_the_shim() -> None:
     assert losses[-1] < losses[0] / 2
     for old, parameter in zip(before, model.parameters(), strict=True):
         assert accel.is_accelerator(parameter)
-        assert parameter.device == torch.device("npu:0")
+        assert parameter.device == torch.device(DEVICE, 0)
         assert not torch.equal(old, parameter.detach().cpu())
     assert accel.memory_allocated() > 0
 
 
-def test_streams_events_and_states_are_the_npus() -> None:
+def test_streams_events_and_states_are_the_devices() -> None:
     stream = accel.Stream()  # type: ignore[no-untyped-call]
     with accel.stream(stream):
         assert accel.current_stream() == stream

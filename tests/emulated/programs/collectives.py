@@ -1,4 +1,4 @@
-"""Every collective that hccl carries, on two processes."""
+"""Every collective that the process group carries, on two processes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 import torch
 import torch.distributed as dist
 
-npu = torch.get_device_module("npu")
+from tests.emulated.device import DEVICE, module, process_group
 
-dist.init_process_group()  # the default for npu tensors is hccl
+dist.init_process_group()  # the default for device tensors is its own
 rank = dist.get_rank()
-npu.set_device(rank)
-device = torch.device("npu", rank)
+module.set_device(rank)
+device = torch.device(DEVICE, rank)
 
 
 def tensor(*values: float) -> torch.Tensor:
@@ -127,9 +127,9 @@ dist.broadcast_object_list(names, src=1)
 assert names == ["from 1"]
 dist.barrier()
 
-only_hccl = dist.new_group(backend="hccl")
-assert dist.get_backend(only_hccl) == "hccl"
+only_own = dist.new_group(backend=process_group)
+assert dist.get_backend(only_own) == process_group
 with pytest.raises(RuntimeError, match="cpu"):
-    dist.all_reduce(torch.ones(1), group=only_hccl)
+    dist.all_reduce(torch.ones(1), group=only_own)
 dist.destroy_process_group()
 print("done")

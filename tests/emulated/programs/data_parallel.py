@@ -1,4 +1,4 @@
-"""DDP over hccl with two processes equals one CPU process on the whole batch."""
+"""DDP over the process group with two processes equals one CPU process on the whole batch."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import torch.nn.functional as F
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-npu = torch.get_device_module("npu")
+from tests.emulated.device import DEVICE, module, process_group
 
-dist.init_process_group("hccl")
+dist.init_process_group(process_group)
 rank = dist.get_rank()
-npu.set_device(rank)
-device = torch.device("npu", rank)
+module.set_device(rank)
+device = torch.device(DEVICE, rank)
 torch.manual_seed(0)
 reference = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 5))
 model = DistributedDataParallel(

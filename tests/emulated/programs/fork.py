@@ -1,4 +1,4 @@
-"""A process forked after first use can't use the NPU; one forked before can."""
+"""A process forked after first use can't use the device; one forked before can."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 import torch
 
-npu = torch.get_device_module("npu")
+from tests.emulated.device import DEVICE, NAME, module
 
 
 def use(results: Any, tensor: torch.Tensor | None) -> None:
-    answers = [f"initialized {npu.is_initialized()}"]
+    answers = [f"initialized {module.is_initialized()}"]
     for work in (
-        lambda: torch.ones(2, device="npu"),
-        lambda: torch.ones(2).to("npu"),
-        lambda: npu.current_device(),
+        lambda: torch.ones(2, device=DEVICE),
+        lambda: torch.ones(2).to(DEVICE),
+        lambda: module.current_device(),
         lambda: tensor + 1 if tensor is not None else None,
         lambda: tensor.cpu() if tensor is not None else None,
     ):
@@ -40,10 +40,10 @@ def answers_of_a_fork(tensor: torch.Tensor | None) -> list[str]:
 
 before = answers_of_a_fork(None)
 assert before == ["initialized False", "works", "works", "works", "works", "works"], before
-tensor = torch.ones(2, device="npu")
+tensor = torch.ones(2, device=DEVICE)
 first, *rest = answers_of_a_fork(tensor)
 assert first == "initialized False"
 for answer in rest:
-    assert "Cannot re-initialize NPU in forked subprocess" in answer, rest
+    assert f"Cannot re-initialize {NAME} in forked subprocess" in answer, rest
 assert (tensor + 1).tolist() == [2, 2]
 print("done")

@@ -1,4 +1,4 @@
-"""FSDP2 over hccl with two processes follows one CPU process on the whole batch."""
+"""FSDP2 over the process group with two processes follows one CPU process on the whole batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor
 
-npu = torch.get_device_module("npu")
+from tests.emulated.device import DEVICE, module, process_group
 
 
 def local(parameter: torch.Tensor) -> torch.Tensor:
@@ -21,13 +21,13 @@ def local(parameter: torch.Tensor) -> torch.Tensor:
     return parameter.to_local()
 
 
-dist.init_process_group("hccl")
+dist.init_process_group(process_group)
 rank = dist.get_rank()
-npu.set_device(rank)
-mesh = init_device_mesh("npu", (2,))
+module.set_device(rank)
+mesh = init_device_mesh(DEVICE, (2,))
 torch.manual_seed(0)
 reference = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 4))
-model = copy.deepcopy(reference).to("npu")
+model = copy.deepcopy(reference).to(DEVICE)
 fully_shard(model[0], mesh=mesh)
 fully_shard(model, mesh=mesh)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
@@ -40,7 +40,7 @@ for step in range(6):
     targets = torch.randint(4, (8,), generator=generator)
     mine = slice(rank * 4, rank * 4 + 4)
     optimizer.zero_grad()
-    loss = F.cross_entropy(model(inputs[mine].to("npu")), targets[mine].to("npu"))
+    loss = F.cross_entropy(model(inputs[mine].to(DEVICE)), targets[mine].to(DEVICE))
     loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
     reference_optimizer.zero_grad()
@@ -52,7 +52,7 @@ for step in range(6):
     assert abs(mean.item() - whole.item()) < 1e-6, (step, mean.item(), whole.item())
 
 for old, parameter in zip(before, model.parameters(), strict=True):
-    assert parameter.device.type == "npu"
+    assert parameter.device.type == DEVICE
     assert not torch.equal(old, local(parameter))
 dist.destroy_process_group()
 print("done")

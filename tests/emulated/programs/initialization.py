@@ -7,26 +7,26 @@ import os
 import torch
 import torch.distributed as dist
 
-npu = torch.get_device_module("npu")
+from tests.emulated.device import DEVICE, NAME, module, process_group
 
-assert not npu.is_initialized()
+assert not module.is_initialized()
 torch.manual_seed(7)
-npu.manual_seed_all(7)
+module.manual_seed_all(7)
 torch.nn.Linear(2, 2)
-assert npu.is_available()
-assert npu.memory_allocated() == 0
-npu.empty_cache()
-assert dist.is_hccl_available()  # type: ignore[attr-defined]
-torch.autocast("npu", dtype=torch.float16)
-assert not npu.is_initialized()
+assert module.is_available()
+assert module.memory_allocated() == 0
+module.empty_cache()
+assert getattr(dist, f"is_{process_group}_available")()
+torch.autocast(DEVICE, dtype=torch.float16)
+assert not module.is_initialized()
 
-os.environ["EMULATED_NPU_DEVICES"] = "3"
-assert npu.device_count() == 3
-values = torch.randn(3, device="npu")
-assert npu.is_initialized()
-os.environ["EMULATED_NPU_DEVICES"] = "5"
-assert npu.device_count() == 3
+os.environ[f"EMULATED_{NAME}_DEVICES"] = "3"
+assert module.device_count() == 3
+values = torch.randn(3, device=DEVICE)
+assert module.is_initialized()
+os.environ[f"EMULATED_{NAME}_DEVICES"] = "5"
+assert module.device_count() == 3
 
-npu.manual_seed(7)
-assert torch.equal(torch.randn(3, device="npu"), values)
+module.manual_seed(7)
+assert torch.equal(torch.randn(3, device=DEVICE), values)
 print("done")

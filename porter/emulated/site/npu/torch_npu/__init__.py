@@ -8,8 +8,6 @@ signatures where training code meets them. Its results say nothing about a real 
 from __future__ import annotations
 
 # ruff: noqa: E402 - see _autoload
-import atexit
-import time
 from typing import Any
 
 
@@ -21,13 +19,12 @@ def _autoload() -> None:
     """
 
 
+import emulated_device  # type: ignore[import-not-found]
 import torch
 from torch.utils import backend_registration
 from torch.utils.checkpoint import DefaultDeviceType
 
-from . import _extension
-
-_C = _extension.load()
+_C = emulated_device.load_extension(__name__)
 
 from . import distributed, npu
 from ._operators import OPERATORS
@@ -48,13 +45,6 @@ def _register() -> None:
     DefaultDeviceType.set_device_type("npu")
 
 
-def _shutdown() -> None:
-    # The thread that ran the last backward pass takes the GIL to drop its graph. Where the
-    # interpreter finalizes first, that aborts the process; so it gets its turn.
-    if npu.is_initialized():
-        time.sleep(0.02)
-
-
 def __getattr__(name: str) -> Any:
     if name in OPERATORS:
         return npu._absent.stand_in(f"torch_npu.{name}")
@@ -62,4 +52,4 @@ def __getattr__(name: str) -> Any:
 
 
 _register()
-atexit.register(_shutdown)
+emulated_device.settle_at_exit(npu.is_initialized)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from emulated_device import legacy  # type: ignore[import-not-found]
 
-from . import _absent, legacy, random, utils
+from . import _absent, random, utils
 from . import amp as amp
 from ._devices import (
     _get_device_index as _get_device_index,
@@ -103,8 +104,8 @@ from .streams import (
 
 _NAMED_BY_TABLE: dict[str, Any] = {
     **{name: _absent.stand_in(f"torch.npu.{name}") for name in _absent.NAMES},
-    **legacy.TENSORS,
-    **legacy.STORAGES,
+    **legacy.tensor_types("npu"),
+    **legacy.storage_types("npu"),
 }
 globals().update(_NAMED_BY_TABLE)
 
