@@ -267,13 +267,14 @@ class Imported:
 
     `qualified` is the dotted name of what is imported, `bound` the identifier in this file,
     `is_from` tells `from a import b` from `import a.b`, and `placement` is one of "module",
-    "try", "if", "function", "type_checking".
+    "try", "if", "function", "type_checking". `flags` are those of `Context`.
     """
 
     qualified: str
     bound: str
     is_from: bool
     placement: str
+    flags: frozenset[str] = frozenset()
 
 
 _RULES: dict[str, Rule] = {}

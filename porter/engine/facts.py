@@ -37,12 +37,20 @@ class FileFacts:
     def owners(self) -> frozenset[str]:
         """The classes that define a method `cuda` of their own, or whose base in this file does."""
         found: set[str] = set()
-        for node in ast.walk(self.tree) if b"def cuda" in self.data else ():
-            if isinstance(node, ast.ClassDef) and (
-                _defines(node, "cuda") or any(last_name(base) in found for base in node.bases)
-            ):
+        for node in self._classes() if b"def cuda" in self.data else ():
+            if _defines(node, "cuda") or any(last_name(base) in found for base in node.bases):
                 found.add(node.name)
         return frozenset(found)
+
+    def _classes(self) -> Iterator[ast.ClassDef]:
+        """Yield the classes of the file in their order; walks statements, not expressions."""
+        todo: list[ast.AST] = [self.tree]
+        while todo:
+            node = todo.pop()
+            if isinstance(node, ast.ClassDef):
+                yield node
+            for name in ("finalbody", "orelse", "cases", "handlers", "body"):
+                todo.extend(reversed(getattr(node, name, ())))
 
     @cached_property
     def flags(self) -> frozenset[str]:
@@ -59,8 +67,8 @@ class FileFacts:
             outside = [s for s in self.tree.body if not isinstance(s, _DEFINITIONS)]
             flags.update(held(outside, self.owners))
         if b"autograd" in self.data and _ASKS_FOR_CUDA.search(self.data):
-            for node in ast.walk(self.tree):
-                if isinstance(node, ast.ClassDef) and is_autograd_function(node, self.scope):
+            for node in self._classes():
+                if is_autograd_function(node, self.scope):
                     flags.update("cuda_kernels" for n in ast.walk(node) if _asks_for_cuda(n))
         if QUANTISED_LAYERS.search(self.data) and any(map(_names_quantised, self.tree.body)):
             flags.add("bitsandbytes_module")

@@ -83,6 +83,7 @@ def _ask(
         bound,
         isinstance(statement, ast.ImportFrom),
         "try" if placement == "except" else placement,
+        found.place.flags,
     )
     for rule in rules:
         assert rule.visit_import is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, Ported, rule
-from porter_rules.availability import is_known_available, only_with_accelerator
+from porter_rules.availability import is_call_of, is_known_available, only_with_accelerator
 from porter_rules.backend_names import GROUP, accelerator_backend, is_nccl
 from porter_rules.nodes import string_value
 
@@ -14,7 +14,7 @@ _Container = cst.List | cst.Tuple | cst.Set
 
 @rule(
     "PTR510",
-    on=cst.Comparison,
+    on=(cst.Comparison, cst.BooleanOperation),
     rewrites=[
         (
             'if dist.get_backend() == "nccl":\n    pass\n',
@@ -32,6 +32,14 @@ _Container = cst.List | cst.Tuple | cst.Set
         (
             'ok = torch.cuda.is_available() and backend == "nccl"',
             "ok = accel.is_available() and backend == accel.dist_backend()",
+        ),
+        (
+            'ok = size > 1 and backend == "nccl"',
+            "ok = size > 1 and accel.is_available() and backend == accel.dist_backend()",
+        ),
+        (
+            'ok = size > 1 and backend == "nccl" and fast',
+            "ok = size > 1 and (accel.is_available() and backend == accel.dist_backend()) and fast",
         ),
         (
             'if not (backend == "nccl"):\n    pass\n',
@@ -76,7 +84,9 @@ _Container = cst.List | cst.Tuple | cst.Set
     ],
     valid=['x = backend == "gloo"', 'x = backend in ("gloo", "mpi")'],
 )
-def backend_comparison(original: cst.Comparison, updated: cst.Comparison, ctx: Context) -> Outcome:
+def backend_comparison(
+    original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context
+) -> Outcome:
     """Compare with the backend of the device that is there: `accel.dist_backend()`.
 
     `backend == "nccl"` means that collectives run on the accelerator. Without one the shim names
@@ -87,6 +97,11 @@ def backend_comparison(original: cst.Comparison, updated: cst.Comparison, ctx: C
 
     A ladder, or a list, that knows "hccl" already is left.
     """
+    if isinstance(original, cst.BooleanOperation):
+        assert isinstance(updated, cst.BooleanOperation)
+        return _one_chain(original, updated, ctx)
+    assert isinstance(original, cst.Comparison)
+    assert isinstance(updated, cst.Comparison)
     target = original.comparisons[0]
     if not any(is_nccl(v, ctx) or _holds_nccl(v, ctx) for v in _sides(original)):
         return None
@@ -174,3 +189,27 @@ def _left(what: str, ctx: Context) -> Manual:
         "`accel.dist_backend()` by hand",
         groups=(GROUP, *ctx.guards),
     )
+
+
+def _one_chain(
+    original: cst.BooleanOperation, updated: cst.BooleanOperation, ctx: Context
+) -> Outcome:
+    """Return `a and accel.is_available() and b` for `a and (accel.is_available() and b)`.
+
+    Where this is a part of a longer chain itself, the parentheses stay.
+    """
+    match updated:
+        case cst.BooleanOperation(
+            operator=cst.And(),
+            right=cst.BooleanOperation(left=asked, operator=cst.And() as joint, right=test),
+        ):
+            pass
+        case _:
+            return None
+    ported = isinstance(original.right, cst.Comparison) and not original.right.lpar
+    if not ported or isinstance(ctx.parent, cst.BooleanOperation):
+        return None
+    if not is_call_of(asked, "is_available", ctx):
+        return None
+    first = updated.with_changes(right=asked, lpar=[], rpar=[])
+    return Ported(updated.with_changes(left=first, operator=joint, right=test), (GROUP,))

@@ -102,6 +102,7 @@ _PART = re.compile(r"cuda:nccl|=nccl$")
     manual=[
         'setup(rank, "nccl")',
         'mode = "nccl"',
+        'import torch.multiprocessing as mp\nmp.spawn(f, args=(n, "nccl"), nprocs=n)\n',
         'DEVICE = {"nccl": "gpu", "gloo": "host"}[backend]',
         'fast = backend.startswith("nccl")',
         'dist.init_process_group("cuda:nccl,cpu:gloo")',
@@ -205,6 +206,8 @@ def _place(role: Role) -> str:
             return f"the value of `{role.name}`" if role.name else "a value"
         case "key" | "index":
             return "a key that looks something up, and another backend is not among the keys"
+        case "element":
+            return "an element of a list or tuple"
         case "pattern":
             return "a match pattern, which can't hold a call: turn this case into an if"
     return "a value whose use is not known"

@@ -52,6 +52,19 @@ def test_a_failed_build_shows_the_compilers_words_and_keeps_nothing(
     assert not list(cache.rglob("*.so"))
 
 
+def test_cuda_is_not_emulated_where_torch_has_it(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "path" / "torch"
+    (package / "utils").mkdir(parents=True)
+    (package / "__init__.py").write_text("from . import version")
+    (package / "version.py").write_text("cuda = '12.6'")
+    (package / "utils" / "cpp_extension.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    with pytest.raises(BuildError, match="needs a torch built without CUDA"):
+        emulated_env("cuda")
+
+
 def test_one_of_many_builds_and_the_others_wait(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +130,21 @@ def test_the_environment_adds_to_the_present_one(monkeypatch: pytest.MonkeyPatch
 def test_a_trace_is_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert emulated_env("npu", trace=Path("calls"))["EMULATED_TRACE"] == str(tmp_path / "calls")
+
+
+def test_the_emulated_cuda_lets_another_sitecustomize_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('hello')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    child = subprocess.run(
+        [sys.executable, "-c", "import sys; print('torch' in sys.modules)"],
+        env=emulated_env("cuda"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert child.stdout.split() == ["hello", "False"]
 
 
 def test_one_emulated_device_replaces_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from porter.emulated import emulated_env
-
 from tests.conftest import Project
 from tests.fixtures.cases import CASES, ROOT, Case
+from tests.fixtures.trainings import distributed_commands
 
 FIXTURES = ROOT / "tests" / "fixtures"
 TRAIN_BERT = ROOT / "tests" / "ports" / "train_bert.py"
@@ -23,11 +23,15 @@ RUNTIME = ROOT / "runtime"
 
 
 def run(
-    arguments: Sequence[str], folder: Path, path: Sequence[Path] = (), **variables: str
+    arguments: Sequence[str],
+    folder: Path,
+    path: Sequence[Path] = (),
+    devices: int = 1,
+    **variables: str,
 ) -> tuple[str, list[str]]:
-    """Runs Python in a folder; returns its output, and what it asked of the emulated device."""
+    """Runs Python in a folder; returns its output, and what it asked of the emulated devices."""
     trace = folder.with_name(f"{folder.name}.calls")
-    env = emulated_env("cuda", trace=trace)
+    env = emulated_env("cuda", devices=devices, trace=trace)
     variables = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **variables}
     child = subprocess.run(
         [sys.executable, *arguments],
@@ -58,35 +62,55 @@ def assert_equal_calls(original: list[str], port: list[str]) -> None:
     )
 
 
-def train(case: Case, source: str, folder: Path, prepared: Path) -> tuple[list[float], list[str]]:
+def skip_without_packages(case: Case) -> None:
+    if case.missing:
+        pytest.skip(f"needs {', '.join(case.missing)}: pip install 'porter-codemod[fixtures]'")
+
+
+def train(
+    case: Case, source: str, folder: Path, arguments: Sequence[str], devices: int = 1
+) -> tuple[list[float], list[str]]:
     """Trains the original or the port ("expected") of a fixture; returns losses and calls."""
     shutil.copytree(case.folder / source, folder)
-    places = {"out": folder, "prepared": prepared, "tests": FIXTURES}
+    places = {"out": folder, "prepared": folder.with_name("prepared"), "tests": FIXTURES}
     output, calls = run(
-        [part.format(**places) for part in case.arguments],
+        [part.format(**places) for part in arguments],
         folder,
         [] if source == "original" else [RUNTIME],
+        devices,
         **case.environment,
     )
     lines = case.lines(output)
     assert {device for _, device in lines} == {"cuda"}
-    assert len(lines) == case.steps
-    assert len(calls) > 10 * case.steps
+    assert len(calls) > 10 * len(lines) > 0
     return [loss for loss, _ in lines], calls
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_the_port_of_a_fixture_does_what_the_original_does(case: Case, tmp_path: Path) -> None:
-    if case.missing:
-        pytest.skip(f"needs {', '.join(case.missing)}: pip install 'porter-codemod[fixtures]'")
-    prepared = tmp_path / "prepared"
+    skip_without_packages(case)
     if case.prepare:
-        command = [sys.executable, *(part.format(out=prepared) for part in case.prepare)]
-        subprocess.run(command, cwd=case.folder / "original", check=True)
-    losses, calls = train(case, "original", tmp_path / "original", prepared)
-    port_losses, port_calls = train(case, "expected", tmp_path / "port", prepared)
+        command = [part.format(out=tmp_path / "prepared") for part in case.prepare]
+        subprocess.run([sys.executable, *command], cwd=case.folder / "original", check=True)
+    losses, calls = train(case, "original", tmp_path / "original", case.arguments)
+    port_losses, port_calls = train(case, "expected", tmp_path / "port", case.arguments)
+    assert len(losses) == case.steps
     assert port_losses == losses
     assert_equal_calls(calls, port_calls)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.name) for case in CASES if case.distributed]
+)
+def test_two_processes_of_a_port_train_as_the_originals(case: Case, tmp_path: Path) -> None:
+    skip_without_packages(case)
+    losses = []
+    for name, source in [("original", "original"), ("port", "expected")]:
+        (arguments,) = distributed_commands(case, "cuda")
+        losses.append(train(case, source, tmp_path / name, arguments, devices=2)[0])
+    # Two processes print in any order.
+    assert sorted(losses[0]) == sorted(losses[1])
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,10 @@ PROCESSES: dict[str, tuple[list[str], dict[str, Any]]] = {
     "npu": ([*BOTH, "test_npu", "test_npu_surface"], {"backend": "npu"}),
     "cuda": ([*BOTH, "test_cuda"], {"backend": "cuda"}),
     "two npus": (["test_two_devices"], {"backend": "npu", "devices": 2}),
-    "two cuda devices": (["test_two_devices"], {"backend": "cuda", "devices": 2}),
+    "two cuda devices": (
+        ["test_two_devices", "test_cuda_data_parallel"],
+        {"backend": "cuda", "devices": 2},
+    ),
     "strict npu": (["test_npu_strict"], {"backend": "npu", "strict": True}),
     "npu by the shim": (["test_shim"], {"backend": "npu", "PORTER_DEVICE": "npu"}),
     "cuda by the shim": (["test_shim"], {"backend": "cuda", "PORTER_DEVICE": "cuda"}),
