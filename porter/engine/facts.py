@@ -18,6 +18,12 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TAKES_COUNT = re.compile(rb"=\s*[\w.]*device_count\(")
 _ASKS_FOR_CUDA = re.compile(rb"\.is_cuda|\.type\s*[!=]=")
 
+_NPU_KEYS = re.compile(rb"\b(\w+)\[[\"']npu[\"']\]\s*=(?!=)")
+_FRAMEWORK = re.compile(
+    rb"^[ \t]*(?:import|from)[ \t]+(?:chainer|cupy|jax|mindspore|mxnet|paddle|tensorflow)\b",
+    re.MULTILINE,
+)
+
 QUANTISED_LAYERS = re.compile(
     rb"\b(?:(?:bnb|bitsandbytes)\.(?:nn|functional)\b"
     rb"|Linear(?:8bitLt|4bit|FP4|NF4)\b|Params4bit\b|Int8Params\b)"
@@ -58,8 +64,10 @@ class FileFacts:
 
         "owns_cuda:Name" for each of the owners, "of_class:.x:Name" for an attribute `x` that holds
         one, "of_class:x:Name" for a variable that is declared as one, or gets one outside of
-        functions, "cuda_kernels" where a torch.autograd.Function asks for CUDA, and
-        "bitsandbytes_module" where statements outside of functions name layers of bitsandbytes.
+        functions, "cuda_kernels" where a torch.autograd.Function asks for CUDA,
+        "bitsandbytes_module" where statements outside of functions name layers of bitsandbytes,
+        "holds_npu:x" for a dict `x` that gets an entry for the NPU, and "other_framework" where
+        the file imports one, and says nothing of torch.
         """
         flags = {f"owns_cuda:{name}" for name in self.owners}
         if self.owners:
@@ -72,6 +80,10 @@ class FileFacts:
                     flags.update("cuda_kernels" for n in ast.walk(node) if _asks_for_cuda(n))
         if QUANTISED_LAYERS.search(self.data) and any(map(_names_quantised, self.tree.body)):
             flags.add("bitsandbytes_module")
+        if b"npu" in self.data:
+            flags.update(f"holds_npu:{m[1].decode()}" for m in _NPU_KEYS.finditer(self.data))
+        if b"torch" not in self.data and _FRAMEWORK.search(self.data):
+            flags.add("other_framework")
         return frozenset(flags)
 
     @cached_property

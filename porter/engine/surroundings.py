@@ -43,7 +43,8 @@ def function_flags(
     """Return the flags of a function's body, those that hold around it included.
 
     Among them are "of_class:x:Batch" for a parameter `x: Batch` and a variable `x = Batch()` of a
-    class that defines `cuda`, and "bitsandbytes" where the function names layers of that library.
+    class that defines `cuda`, "bitsandbytes" where the function names layers of that library, and
+    "npu_aware" in the method `cuda` of a class that has a method `npu` as well.
     """
     outer = {f for f in place.flags - {"class_body", "enum"} if not f.startswith("counts:")}
     flags = {"function"}
@@ -56,6 +57,8 @@ def function_flags(
     owner = place.scope.node
     if isinstance(owner, ast.ClassDef):
         flags.add(f"method:{node.name}")
+        if node.name == "cuda" and any(getattr(s, "name", "") == "npu" for s in owner.body):
+            flags.add("npu_aware")
     start = source.line_starts[node.lineno - 1]
     end = source.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
     body = source.data[start:end]

@@ -13,6 +13,7 @@ _QUESTION = "builtins.hasattr"
 @rule(
     "PTR405",
     on=(cst.Attribute, cst.Call),
+    needs=("amp",),
     manual=[
         "if torch.cuda.amp.common.amp_definitely_not_available():\n    pass\n",
         "with torch.cuda.amp.scale_loss(loss, opt) as scaled:\n    pass\n",

@@ -26,6 +26,7 @@ _PARAMETERS = ("device_type", "dtype", "enabled", "cache_enabled")
 @rule(
     "PTR401",
     on=(cst.Attribute, cst.Call),
+    needs=("autocast", "GradScaler"),
     rewrites=[
         (
             "with torch.cuda.amp.autocast():\n    pass\n",

@@ -21,6 +21,7 @@ _SETTERS = frozenset(
 @rule(
     "PTR404",
     on=cst.Call,
+    needs=("autocast",),
     rewrites=[
         (
             "if torch.is_autocast_enabled():\n    dt = torch.get_autocast_gpu_dtype()\n",

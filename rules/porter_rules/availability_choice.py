@@ -49,7 +49,7 @@ def device_of_choice(found: Choice, use: Use, ctx: Context) -> cst.BaseExpressio
     if use is Use.FOREIGN:
         return None
     device = found.updated
-    if device_string(found.chosen, ctx) is not None or _is_ported(found.chosen, ctx):
+    if device_string(found.chosen, ctx) is not None or _is_ported(found.chosen, use, ctx):
         if string_value(found.fallback) != "cpu":
             return None
         spelled = device_string(device, ctx)
@@ -69,13 +69,16 @@ def has_index(device: cst.BaseExpression, ctx: Context) -> bool:
     return isinstance(device, cst.Call) and is_runtime(device.func, ctx)
 
 
-def _is_ported(node: cst.BaseExpression, ctx: Context) -> bool:
-    """Whether an earlier run, of fewer rules, has ported the string."""
+def _is_ported(node: cst.BaseExpression, use: Use, ctx: Context) -> bool:
+    """Whether an earlier run, of fewer rules, has ported the string.
+
+    A device where a str would have been kept was an integer before: PTR311 keeps that choice.
+    """
     match node:
         case cst.Call(func=cst.Name(value="str"), args=[cst.Arg(value=inner)]):
-            return _is_ported(inner, ctx)
+            return _is_ported(inner, Use.DEVICE, ctx)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value="torch_device"))):
-            return is_runtime(node, ctx)
+            return use is Use.DEVICE and is_runtime(node, ctx)
         case cst.Attribute(attr=cst.Name(value="device_type")):
             return is_runtime(node, ctx)
     return False

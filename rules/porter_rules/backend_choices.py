@@ -12,6 +12,7 @@ from porter_rules.nodes import string_value
 @rule(
     "PTR511",
     on=cst.List,
+    needs=("nccl", "NCCL"),
     rewrites=[
         (
             'p.add_argument("--backend", default="nccl", choices=["nccl", "gloo"])',

@@ -15,6 +15,7 @@ _Container = cst.List | cst.Tuple | cst.Set
 @rule(
     "PTR510",
     on=(cst.Comparison, cst.BooleanOperation),
+    needs=("nccl", "NCCL"),
     rewrites=[
         (
             'if dist.get_backend() == "nccl":\n    pass\n',

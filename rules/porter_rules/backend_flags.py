@@ -25,6 +25,7 @@ _RAISES = ("torch.backends.cuda.cufft_plan_cache", "torch.backends.cuda.preferre
 @rule(
     "PTR605",
     on=(cst.Attribute, cst.Call),
+    needs=("backends",),
     manual=[
         "import torch\nassert torch.backends.cudnn.is_available()  # CUDA\n",
         "import torch\nif torch.backends.cudnn.version() >= 8000:  # CUDA\n    pass\n",

@@ -13,6 +13,7 @@ from porter_rules.nodes import argument
 @rule(
     "PTR504",
     on=cst.Call,
+    needs=("barrier",),
     rewrites=[
         (
             "dist.barrier(device_ids=[local_rank])",

@@ -16,6 +16,7 @@ _WHY = (
 @rule(
     "PTR609",
     on=(cst.Call, cst.Attribute),
+    needs=("compile",),
     manual=[
         'import torch\nnet = torch.compile(net, backend="inductor", mode="max-autotune")\n',
         "import torch\nnet = torch.compile(net)\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from porter.rule import Imported, ImportOutcome, Manual, Mirrored, import_rule
+from porter_rules.leaving import NPU_HANDLED
 from porter_rules.names import AMP, HOMES, INSIDE_AMP, at_home, shim_name, why_refused
 
 _MODULES = frozenset({"", "nvtx", "amp", "amp.autocast_mode", "amp.grad_scaler", *HOMES})
@@ -71,6 +72,10 @@ _STAR = (
         "from torch.cuda import *",
         "from torch.cuda.amp import amp_definitely_not_available",
     ],
+    notes=[
+        "if is_npu_available():\n    from torch.npu.amp import GradScaler\n"
+        "else:\n    from torch.cuda.amp import GradScaler",
+    ],
     valid=[
         "import torch.cuda",
         "import torch.cuda as tc",
@@ -94,12 +99,16 @@ def cuda_import(imported: Imported) -> ImportOutcome:
 
     On CUDA the imported objects are the same as before.
 
+    Left as it is: an import in a choice that has a branch for the NPU.
+
     Imports of modules stay (`import torch.cuda`, `from torch import cuda`): what is used through
     them is ported at its use. Names without a meaning off CUDA and star imports stay as well, and
     are reported.
     """
     if not imported.is_from or not f"{imported.qualified}.".startswith("torch.cuda."):
         return None
+    if "npu_aware" in imported.flags:
+        return NPU_HANDLED
     name = at_home(imported.qualified[len("torch.cuda.") :])
     if name.endswith("*"):
         return Manual(_STAR)

@@ -13,6 +13,7 @@ from porter_rules.telling import is_told
 @rule(
     "PTR606",
     on=(cst.Attribute, cst.Call),
+    needs=("version",),
     manual=[
         "import torch\nif torch.version.cuda is not None:\n    f()\n",
         "import torch\nif ready and torch.version.cuda:\n    f()\n",

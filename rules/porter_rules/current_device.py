@@ -20,6 +20,7 @@ _DEVICE_POSITIONS = {
 @rule(
     "PTR205",
     on=cst.Call,
+    needs=("current_device", "get_device"),
     rewrites=[
         (
             "t = torch.tensor(v, device=torch.cuda.current_device())",

@@ -19,6 +19,7 @@ from porter_rules.nodes import string_value
 @rule(
     "PTR403",
     on=(cst.Attribute, cst.Call),
+    needs=("custom_fwd", "custom_bwd"),
     rewrites=[
         (
             "@torch.cuda.amp.custom_fwd\ndef forward(ctx, x): ...\n",

@@ -21,6 +21,7 @@ _NAMES = frozenset(
 @rule(
     "PTR507",
     on=cst.Call,
+    needs=("DataParallel", "data_parallel"),
     manual=[
         "model = torch.nn.DataParallel(model)",
         "import torch.nn as nn\nmodel = nn.DataParallel(model, device_ids=[0, 1])\n",

@@ -16,6 +16,7 @@ _ELSEWHERE = ("barrier", "data_parallel", "DataParallel")
 @rule(
     "PTR503",
     on=cst.Call,
+    needs=("DistributedDataParallel", "DDP", "device_ids", "output_device"),
     rewrites=[
         (
             "from torch.nn.parallel import DistributedDataParallel as DDP\n"

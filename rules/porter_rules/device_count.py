@@ -16,6 +16,7 @@ _PROCESSES = frozenset({"nprocs", "world_size"})
 @rule(
     "PTR204",
     on=cst.Call,
+    needs=("device_count",),
     rewrites=[
         (
             "torch.cuda.set_device(rank % torch.cuda.device_count())",

@@ -9,6 +9,7 @@ from porter_rules.device_arguments import Use
 from porter_rules.device_places import is_map_location, keyed
 from porter_rules.device_roles import use_of
 from porter_rules.device_strings import device_string, is_other_device
+from porter_rules.leaving import NPU_HANDLED
 from porter_rules.nodes import string_value
 
 _BY_TYPE = (
@@ -35,6 +36,7 @@ _STORED = Note('the key "cuda" stays: whatever looks it up, or has saved it, kno
         'info = {"torch": 1, "cuda": 2}',
         'busy[f"cuda:{i}"] = True',
         'K = {"cuda": a, "npu": b, "cpu": c}',
+        'K = {"cuda": a, "cpu": c}\ndef f():\n    K["npu"] = b()',
         'stats = {f"cuda:{i}": 0 for i in range(n)}',
     ],
     valid=[
@@ -59,6 +61,8 @@ def device_key(original: cst.BaseString, updated: cst.BaseString, ctx: Context) 
     if ctx.role(original).kind != "key" and not isinstance(ctx.parent, cst.DictComp):
         return _LOOKED_UP
     shown, role = keyed(ctx)
+    if role.name and ctx.within(f"holds_npu:{role.name}"):
+        return NPU_HANDLED
     if is_map_location(role):
         return None
     keys = []

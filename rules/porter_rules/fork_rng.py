@@ -14,6 +14,7 @@ _FORK_RNG = "torch.random.fork_rng"
 @rule(
     "PTR412",
     on=cst.Call,
+    needs=("fork_rng",),
     rewrites=[
         (
             "with torch.random.fork_rng():\n    pass\n",

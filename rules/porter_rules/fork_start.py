@@ -11,6 +11,7 @@ from porter_rules.nodes import argument, string_value
 @rule(
     "PTR608",
     on=cst.Call,
+    needs=("fork",),
     manual=[
         'import multiprocessing as mp\nmp.get_context("fork").Process(target=w).start()  # CUDA\n',
         'import torch.multiprocessing as mp\nmp.set_start_method("fork", force=True)  # CUDA\n',

@@ -19,6 +19,7 @@ from porter_rules.nodes import string_value
 @rule(
     "PTR402",
     on=(cst.Attribute, cst.Call),
+    needs=("GradScaler",),
     rewrites=[
         (
             "scaler = torch.cuda.amp.GradScaler(enabled=use_amp)",

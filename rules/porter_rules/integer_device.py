@@ -78,6 +78,7 @@ _INDEX_NAMES = frozenset({"i", "j", "idx", "index", "gpu_idx", "gpu_index", "dev
         "import torch\nx = torch.zeros(1, device=device)  # cuda\n",
         "from transformers import pipeline\npipeline('fill-mask', device=-1)  # cuda\n",
         "d = get_device()  # cuda\n",
+        "import chainer\nevaluate(model, device=gpu_id)  # cuda\n",
         "print(f'cuda {rank}', rank)\n",
     ],
 )
@@ -97,6 +98,8 @@ def integer_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outco
     A variable that holds an integer device under another name (`device = 0`) is not seen.
     Such a line is only looked at in files that mention CUDA in another place, too.
     """
+    if ctx.within("other_framework"):
+        return None
     callee = ctx.callee(original)
     name = callee.rpartition(".")[2]
     if callee == "torch.device":

@@ -21,6 +21,7 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
 @rule(
     "PTR103",
     on=(cst.Attribute, cst.Call),
+    needs=("is_cuda",),
     rewrites=[
         ("if t.is_cuda:\n    pass", "if accel.is_accelerator(t):\n    pass"),
         ("assert x.is_cuda, 'move it first'", "assert accel.is_accelerator(x), 'move it first'"),

@@ -13,6 +13,7 @@ _TAKERS = frozenset({"Trainer", "Fabric", "LightningLite", "from_argparse_args",
 @rule(
     "PTR706",
     on=cst.Call,
+    needs=("accelerator", "gpus"),
     manual=[
         "from lightning.pytorch import Trainer\n"
         't = Trainer(accelerator="gpu", devices=2, strategy="ddp")\n',

@@ -18,6 +18,7 @@ _CHOOSES = (
 @rule(
     "PTR307",
     on=cst.Lambda,
+    needs=("lambda",),
     rewrites=[
         (
             "s = torch.load(p, map_location=lambda storage, loc: storage.cuda(0))",

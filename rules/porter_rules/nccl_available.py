@@ -20,6 +20,7 @@ _QUESTION = "torch.distributed.is_nccl_available"
 @rule(
     "PTR502",
     on=(cst.IfExp, cst.Call),
+    needs=("nccl", "NCCL"),
     rewrites=[
         (
             'dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")',

@@ -26,6 +26,7 @@ _PART = re.compile(r"cuda:nccl|=nccl$")
 @rule(
     "PTR501",
     on=(cst.SimpleString, cst.Attribute),
+    needs=("nccl", "NCCL"),
     rewrites=[
         (
             'import torch.distributed as dist\ndist.init_process_group("nccl", rank=r)\n',

@@ -17,6 +17,7 @@ _WHY = (
 @rule(
     "PTR508",
     on=cst.Attribute,
+    needs=("NCCL",),
     manual=[
         "options = torch.distributed.ProcessGroupNCCL.Options()",
         "import torch.distributed as dist\n"

@@ -12,6 +12,7 @@ from porter_rules.telling import is_telling
 @rule(
     "PTR610",
     on=cst.SimpleString,
+    needs=("nvidia",),
     manual=[
         'import subprocess\nsubprocess.run(["nvidia-smi", "-L"])\n',
         'cmd = "nvidia-smi -L | wc -l" if linux else "nvidia-smi"\n',

@@ -25,6 +25,7 @@ _PINS = Note(
 @rule(
     "PTR601",
     on=(cst.Call, cst.SimpleString),
+    needs=("pin_memory",),
     rewrites=[
         ("x = x.pin_memory()\n", "x = accel.pin_memory(x)\n"),
         (

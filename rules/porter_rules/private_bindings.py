@@ -13,6 +13,7 @@ _PREFIXES = ("torch._C._cuda_", "torch._C._cudart", "torch._C._nccl_", "torch._C
 @rule(
     "PTR612",
     on=cst.Attribute,
+    needs=("_C", "has_cuda"),
     manual=[
         "import torch\ntorch._C._cuda_clearCublasWorkspaces()\n",
         "from torch import _C\n_C._cuda_setRNGState(state)\n",

@@ -13,6 +13,7 @@ from porter_rules.nodes import argument, is_runtime
 @rule(
     "PTR505",
     on=cst.Call,
+    needs=("device_id",),
     rewrites=[
         (
             'torch.distributed.init_process_group("nccl", device_id=torch.device("cuda", lr))',

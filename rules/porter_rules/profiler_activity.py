@@ -12,6 +12,7 @@ _COLLECTS = frozenset({"append", "add", "insert", "extend"})
 @rule(
     "PTR410",
     on=(cst.List, cst.Attribute),
+    needs=("rofiler",),
     rewrites=[
         (
             "from torch.profiler import ProfilerActivity, profile\n"

@@ -20,6 +20,7 @@ _PROFILERS = frozenset(
 @rule(
     "PTR411",
     on=cst.Call,
+    needs=("use_cuda",),
     manual=[
         "with torch.autograd.profiler.profile(use_cuda=True) as prof:\n    pass\n",
         "with torch.autograd.profiler.profile(use_cuda=torch.cuda.is_available()):\n    pass\n",

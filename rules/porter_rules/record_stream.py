@@ -12,6 +12,7 @@ from porter_rules.nodes import is_runtime
 @rule(
     "PTR209",
     on=cst.Call,
+    needs=("record_stream",),
     rewrites=[
         (
             "x.record_stream(torch.cuda.current_stream())",

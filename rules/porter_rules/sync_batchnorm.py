@@ -14,6 +14,7 @@ _METHOD = ".SyncBatchNorm.convert_sync_batchnorm"
 @rule(
     "PTR506",
     on=cst.Call,
+    needs=("convert_sync_batchnorm",),
     rewrites=[
         (
             "model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)",

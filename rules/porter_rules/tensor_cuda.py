@@ -126,6 +126,8 @@ _KEYWORDS = frozenset({"device", "non_blocking", "memory_format"})
     ],
     notes=[
         "if is_npu_available():\n    x = x.npu()\nelse:\n    x = x.cuda()",
+        "class P(nn.Module):\n    def cuda(self):\n        return super().cuda()\n"
+        "    def npu(self):\n        return super().npu()",
     ],
     valid=[
         "args.cuda = True",

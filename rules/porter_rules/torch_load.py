@@ -18,6 +18,7 @@ _REMARK = (
 @rule(
     "PTR603",
     on=cst.Call,
+    needs=("load",),
     rewrites=[
         (
             'import torch\nsd = torch.load("m.pt")\n',

@@ -183,7 +183,7 @@ const at::Generator& default_generator(c10::DeviceIndex index) {
   auto& generator = generators->at(resolved);
   if (!generator.defined()) {
     generator = new_generator(resolved);
-    generator.seed();
+    cpu_generator(generator).seed();
   }
   return generator;
 }

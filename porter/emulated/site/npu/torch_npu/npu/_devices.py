@@ -55,7 +55,7 @@ def set_device(device: Any) -> None:
 def synchronize(device: Any = None) -> None:
     """Returns at once, for all work is synchronous; checks the device."""
     _C.init()
-    _checked_index(device)
+    torch._C._accelerator_synchronizeDevice(_checked_index(device))
 
 
 class device:
