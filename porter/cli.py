@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 
@@ -9,16 +10,32 @@ import click
 
 import porter
 from porter.commands import examples
-from porter.commands.check import check
-from porter.commands.rewrite import rewrite
-from porter.commands.rules import explain, rules
-from porter.commands.vendor import vendor
+
+_COMMANDS = {
+    "rewrite": "rewrite",
+    "check": "check",
+    "rules": "rules",
+    "explain": "rules",
+    "vendor": "vendor",
+}
+"""The modules of the commands in `porter.commands`; one is imported when it is asked for."""
 
 PIPE_CLOSED = 141
 """The exit code when nobody reads on, as if the signal for it had ended us."""
 
 
 class _Porter(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = _COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        command = getattr(importlib.import_module(f"porter.commands.{module}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
@@ -43,7 +60,3 @@ class _Porter(click.Group):
 @click.version_option(porter.__version__, prog_name="porter")
 def cli() -> None:
     """Port PyTorch code that is hard-coded for CUDA to Ascend NPU, CUDA and CPU."""
-
-
-for command in (rewrite, check, rules, explain, vendor):
-    cli.add_command(command)

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from porter.check.baseline import Key
 from porter.check.judge import Verdict
 from porter.discover import Skipped
 from porter.model import Finding, Level
+
+if TYPE_CHECKING:
+    from porter.check.baseline import Key
 
 
 @dataclass

@@ -95,8 +95,6 @@ def check(
     `# porter: ignore[PTR101] why` keeps a line as it is, `# porter: skip-file why` a file.
     Nothing is written without --fix or --write-baseline.
     """
-    from porter.check.compare import compare
-    from porter.check.fix import fix_all
     from porter.check.judge import judge
     from porter.check.report import CheckReport
 
@@ -135,8 +133,12 @@ def check(
     )
     report = CheckReport(scope.kind, verdicts, scope.found.skipped, compared)
     if compared is not None:
+        from porter.check.compare import compare
+
         compare(report, paths, options, write=write_baseline, strict=strict_baseline)
     if fix:
+        from porter.check.fix import fix_all
+
         fix_all(report, options, settings.per_file, lambda: copy_shim(settings.vendor))
     _print(report, style, statistics=statistics)
     return report.exit_code(exit_zero=exit_zero)

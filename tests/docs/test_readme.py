@@ -38,7 +38,10 @@ def test_the_opening_diff_is_what_porter_does(tmp_path: Path) -> None:
     lines = diff.group(1).splitlines()
     before = "".join(f"{line[1:]}\n" for line in lines if line[:1] != "+")
     after = "".join(f"{line[1:]}\n" for line in lines if line[:1] != "-")
-    head = "import torch.distributed as dist\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n"
+    head = (
+        "import torch.distributed as dist\n"
+        "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+    )
     script = tmp_path / "train.py"
     script.write_text(before.replace("import torch\n", f"import torch\n{head}"))
     porter("rewrite", str(script))

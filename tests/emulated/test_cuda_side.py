@@ -62,9 +62,13 @@ def assert_equal_calls(original: list[str], port: list[str]) -> None:
     )
 
 
-def skip_without_packages(case: Case) -> None:
+def prepare(case: Case, folder: Path) -> None:
+    """Makes what a fixture needs before it runs, in a folder; skips the test without packages."""
     if case.missing:
         pytest.skip(f"needs {', '.join(case.missing)}: pip install 'porter-codemod[fixtures]'")
+    if case.prepare:
+        command = [part.format(out=folder / "prepared") for part in case.prepare]
+        subprocess.run([sys.executable, *command], cwd=case.folder / "original", check=True)
 
 
 def train(
@@ -88,10 +92,7 @@ def train(
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_the_port_of_a_fixture_does_what_the_original_does(case: Case, tmp_path: Path) -> None:
-    skip_without_packages(case)
-    if case.prepare:
-        command = [part.format(out=tmp_path / "prepared") for part in case.prepare]
-        subprocess.run([sys.executable, *command], cwd=case.folder / "original", check=True)
+    prepare(case, tmp_path)
     losses, calls = train(case, "original", tmp_path / "original", case.arguments)
     port_losses, port_calls = train(case, "expected", tmp_path / "port", case.arguments)
     assert len(losses) == case.steps
@@ -104,7 +105,7 @@ def test_the_port_of_a_fixture_does_what_the_original_does(case: Case, tmp_path:
     "case", [pytest.param(case, id=case.name) for case in CASES if case.distributed]
 )
 def test_two_processes_of_a_port_train_as_the_originals(case: Case, tmp_path: Path) -> None:
-    skip_without_packages(case)
+    prepare(case, tmp_path)
     losses = []
     for name, source in [("original", "original"), ("port", "expected")]:
         (arguments,) = distributed_commands(case, "cuda")

@@ -1,5 +1,7 @@
 """Train a tiny random BERT classifier with Accelerate and print every loss, to the last digit."""
 
+from __future__ import annotations
+
 import json
 
 import torch
