@@ -30,7 +30,7 @@ def project() -> Project:
         part = folder.with_name(f"{folder.name}.{os.getpid()}.part")
         part.mkdir(parents=True)
         options = ["--no-deps", "--only-binary=:all:", "--python-version=3.10", "--quiet"]
-        command = [sys.executable, "-m", "pip", "download", *options, "-d", part, requirement]
+        command = [sys.executable, "-m", "pip", "download", *options, "-d", str(part), requirement]
         subprocess.run(command, check=True, capture_output=True)
         wheel = next(part.glob("*.whl"))
         with zipfile.ZipFile(wheel) as archive:

@@ -56,6 +56,8 @@ def test_streams_and_events_are_classes_of_torch_cuda() -> None:
     assert cuda.default_stream().cuda_stream == 0
     with pytest.raises(NotImplementedError, match="interprocess"):
         cuda.Event(interprocess=True)
+    with pytest.raises(NotImplementedError, match="external"):
+        cuda.ExternalStream(1)
 
 
 def test_the_old_amp_names() -> None:

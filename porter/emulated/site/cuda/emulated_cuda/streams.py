@@ -21,6 +21,8 @@ class StreamBase(torch._C.Stream):
         stream_ptr: int = 0,
     ) -> StreamBase:
         """Makes a new stream on the current device, or wraps one given by its three numbers."""
+        if stream_ptr:
+            raise NotImplementedError("external streams need a real CUDA device: it is emulated")
         torch.cuda._lazy_init()  # type: ignore[no-untyped-call]
         if device_type:
             return super().__new__(
