@@ -427,12 +427,31 @@ def _twin(cls: type) -> type:
     return twin
 
 
+def _npu_scaler(base: Any) -> Any:
+    """Derive a scaler from torch_npu's that also takes a state that was saved elsewhere."""
+
+    class NpuGradScaler(base):  # type: ignore[misc]
+        """torch_npu's scaler; its own keeps one more figure than torch's, and insists on it."""
+
+        def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
+            """Load a state of torch_npu's, or of torch's, which doesn't say `dynamic`."""
+            if state_dict:
+                state_dict = {"dynamic": getattr(self, "_dynamic", True), **state_dict}
+            super().load_state_dict(state_dict)
+
+    NpuGradScaler.__qualname__ = "NpuGradScaler"
+    globals()["NpuGradScaler"] = NpuGradScaler  # where a pickle looks for it
+    return NpuGradScaler
+
+
 def _grad_scaler(backend: Backend) -> Any:
     device_type = _of_autocast(backend)
     common: Any = getattr(torch.amp, "GradScaler", None)  # from torch 2.3 on; takes the device
     base: Any = common
+    concrete: Any = None
     if device_type == "npu":
         base = backend.module.amp.GradScaler
+        concrete = _npu_scaler(base)
     elif device_type == "cuda" or common is None:
         base = torch.cuda.amp.GradScaler
     if common is None or device_type == "npu":
@@ -461,6 +480,8 @@ def _grad_scaler(backend: Backend) -> Any:
             growth_interval: int = 2000,
             enabled: bool = True,
         ) -> None:
+            if concrete is not None and type(self) is base:
+                self.__class__ = concrete
             if enabled and backend.type == "cpu":
                 enabled = False
                 if type(self) is base:

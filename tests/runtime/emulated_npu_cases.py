@@ -136,16 +136,27 @@ def test_scaler_scales_skips_and_adapts(accel: Any) -> None:
     assert scaler.get_scale() == 16.0
 
 
-def test_scaler_is_torch_npus_own(accel: Any) -> None:
+def test_scaler_is_one_of_torch_npus(accel: Any) -> None:
     scaler = accel.GradScaler(8.0, 2.0, 0.5, 100, False)
     assert not scaler.is_enabled()  # the fifth is `enabled`, where torch_npu's is `dynamic`
     theirs = torch.get_device_module("npu").amp.GradScaler
     enabled = accel.GradScaler(8.0)
     assert enabled.is_enabled()
     for made in (scaler, enabled, copy.deepcopy(enabled), pickle.loads(pickle.dumps(enabled))):
-        assert type(made) is theirs
+        assert isinstance(made, theirs)
         assert isinstance(made, accel.GradScaler)
     assert {accel.GradScaler: 1}[theirs] == 1
+
+
+def test_scaler_takes_a_state_that_cuda_saved(accel: Any) -> None:
+    scaler = accel.GradScaler(8.0)
+    state = scaler.state_dict()
+    assert state.pop("dynamic") is True, "torch_npu's own figure, which torch doesn't save"
+    scaler.load_state_dict({**state, "scale": 2.0, "_growth_tracker": 4})
+    assert (scaler.get_scale(), scaler._get_growth_tracker()) == (2.0, 4)
+    assert scaler.state_dict()["dynamic"] is True
+    with pytest.raises(RuntimeError, match="empty"):
+        scaler.load_state_dict({})
 
 
 def test_custom_functions_follow_autocast(accel: Any, matrix: torch.Tensor) -> None:
