@@ -260,16 +260,31 @@ def test_on_cuda_custom_functions_are_torchs(called: bool, cuda: Any) -> None:
     assert x.grad.tolist() == [2.0, 2.0]
 
 
+FRESH = {
+    "scale": 1024.0,
+    "growth_factor": 2.0,
+    "backoff_factor": 0.5,
+    "growth_interval": 7,
+    "_growth_tracker": 0,
+}
+
+
 @pytest.mark.filterwarnings("ignore:no accelerator is available")
 def test_a_scalers_state_passes_through_the_cpu(accel: Any) -> None:
-    """What an enabled scaler saved, or would start with, can be loaded by the next one."""
     scaler = accel.GradScaler(2.0**10, growth_interval=7)
-    fresh = torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=7)
-    assert scaler.state_dict() == fresh.state_dict()
-    scaler.load_state_dict({**fresh.state_dict(), "scale": 8.0, "_growth_tracker": 3})
-    resumed = torch.amp.GradScaler("cpu")
-    resumed.load_state_dict(scaler.state_dict())
-    assert (resumed.get_scale(), resumed._get_growth_tracker()) == (8.0, 3)
+    assert scaler.state_dict() == FRESH
+    scaler.load_state_dict({**FRESH, "scale": 8.0})
     scaler.load_state_dict({})  # from torch's own disabled scaler
-    assert scaler.state_dict()["scale"] == 8.0
+    assert scaler.state_dict() == {**FRESH, "scale": 8.0}
     assert accel.GradScaler(enabled=False).state_dict() == {}
+
+
+@pytest.mark.skipif(not hasattr(torch.amp, "GradScaler"), reason="from torch 2.3 on")
+@pytest.mark.filterwarnings("ignore:no accelerator is available")
+def test_what_the_cpus_scaler_saves_is_what_an_enabled_one_saves_and_loads(accel: Any) -> None:
+    enabled = torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=7)
+    assert enabled.state_dict() == FRESH
+    scaler = accel.GradScaler()
+    scaler.load_state_dict({**FRESH, "scale": 8.0, "_growth_tracker": 3})
+    enabled.load_state_dict(scaler.state_dict())
+    assert (enabled.get_scale(), enabled._get_growth_tracker()) == (8.0, 3)
