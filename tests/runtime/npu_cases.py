@@ -235,8 +235,8 @@ def test_is_accelerator(npu: Npu) -> None:
     assert accel.is_accelerator("cuda:0") is accel.is_accelerator(torch.device("npu", 1)) is True
     for device in ("cuda:0", "npu", torch.device("npu", 1)):
         assert accel.is_accelerator(SimpleNamespace(device=device)) is True
-    for device in ("cpu", torch.device("meta"), 0, None):
-        assert accel.is_accelerator(SimpleNamespace(device=device)) is False
+    for odd in ("cpu", torch.device("meta"), 0, None):
+        assert accel.is_accelerator(SimpleNamespace(device=odd)) is False
     packed = torch.nn.utils.rnn.pack_sequence([torch.ones(2)])
     assert accel.is_accelerator(packed) is False
 
