@@ -64,6 +64,12 @@ EXPLANATIONS = (
         'os.path.join("cuda", "ms_deform_attn_cuda.cu"),',
     ),
     Explanation(
+        "integer device",
+        r"^device=gpu_id,$|Evaluator\([^)]*device=gpu_id\)",
+        "Chainer's updater and evaluators count GPUs; the file doesn't import torch",
+        "trainer.extend(LMEvaluator(val_iter, model, device=gpu_id))",
+    ),
+    Explanation(
         "cpp_extension",
         r"^return .*\bCUDAExtension$",
         "the class is handed on, not used; where it is called, it is spoken of",
