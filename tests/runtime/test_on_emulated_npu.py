@@ -146,7 +146,9 @@ def test_the_cases_on_an_emulated_npu(run_emulated: Run) -> None:
 def test_two_processes_train_over_emulated_hccl(run_emulated: Run, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAINING)
     done = run_emulated("train.py", MASTER_ADDR="127.0.0.1", MASTER_PORT=free_port())
-    assert done.stdout.splitlines() == ["trained as one process does"] * 2, done.stderr
+    assert done.returncode == 0, done.stderr
+    # Counted, not split into lines: two processes write at the same time.
+    assert done.stdout.count("trained as one process does") == 2, done.stdout + done.stderr
 
 
 def test_workers_compute_on_emulated_npus(run_emulated: Run, tmp_path: Path) -> None:
