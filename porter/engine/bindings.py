@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import bisect
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -34,11 +35,11 @@ class Bindings:
     nonlocal_names: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, scope: ast.Module | ast.ClassDef | Function, *, walrus: bool) -> Bindings:
+    def of(cls, scope: ast.Module | ast.ClassDef | Function, walruses: Sequence[int]) -> Bindings:
         """Collect the bindings of a scope.
 
-        `walrus` says whether the file has assignment expressions at all; looking for them means
-        to walk every expression.
+        `walruses` are the lines that may hold assignment expressions, ascending; looking for them
+        means to walk every expression of a statement.
         """
         found = cls()
         if isinstance(scope, Function):
@@ -49,18 +50,18 @@ class Bindings:
         for parameter in getattr(scope, "type_params", ()):
             found._bind(parameter.name, Binding("other", None))
         if not isinstance(scope, ast.Lambda):
-            found._statements(scope.body, walrus)
+            found._statements(scope.body, walruses)
         return found
 
     def _bind(self, name: str, binding: Binding) -> None:
         self.table.setdefault(name, []).append(binding)
 
-    def _statements(self, body: list[ast.stmt], walrus: bool) -> None:
+    def _statements(self, body: list[ast.stmt], walruses: Sequence[int]) -> None:
         todo: list[tuple[ast.stmt, bool]] = [(s, False) for s in reversed(body)]
         while todo:
             node, optional = todo.pop()
             self._statement(node, optional)
-            if walrus:
+            if walruses and _touches(node, walruses):
                 self._walruses(node)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 continue
@@ -126,6 +127,12 @@ class Bindings:
                     if isinstance(part, ast.NamedExpr):
                         binding = Binding("value", statement, value=part.value)
                         self._bind(part.target.id, binding)
+
+
+def _touches(node: ast.stmt, lines: Sequence[int]) -> bool:
+    """Whether a statement stands on one of the lines."""
+    at = bisect.bisect_left(lines, node.lineno)
+    return at < len(lines) and lines[at] <= (node.end_lineno or node.lineno)
 
 
 def _own_expressions(root: ast.AST) -> Iterator[ast.AST]:

@@ -33,30 +33,35 @@ def look(root: ast.expr, traced: frozenset[str], annotation: bool) -> Look:
     """
     found = Look()
     todo: list[tuple[ast.AST, int]] = [(root, 1)]
-    while todo:
+    while todo:  # the hottest loop of all: no match statement, no generators
         node, depth = todo.pop()
-        found.depth = max(found.depth, depth)
-        match node:
-            case ast.Name(id=name):
-                _name(node, name, traced, found)
-                continue
-            case ast.Constant(value=str() as value):
-                if triggers.in_string(value):
-                    found.triggered = True
-                    if annotation:
-                        found.names.update(_names_in(value))
-                continue
-            case ast.Constant():
-                continue
-            case ast.Attribute(attr=attr):
-                if attr in triggers.ATTRIBUTES:
-                    found.triggered = True
-                    found.chains.append(node)
-            case ast.keyword(arg=str() as arg):
-                found.triggered |= arg in triggers.KEYWORDS
-            case ast.arg(arg=arg):
-                found.bound.add(arg)
-        todo.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
+        if depth > found.depth:
+            found.depth = depth
+        if isinstance(node, ast.Name):
+            _name(node, node.id, traced, found)
+            continue
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and triggers.in_string(node.value):
+                found.triggered = True
+                if annotation:
+                    found.names.update(_names_in(node.value))
+            continue
+        if isinstance(node, ast.Attribute):
+            if node.attr in triggers.ATTRIBUTES:
+                found.triggered = True
+                found.chains.append(node)
+            todo.append((node.value, depth + 1))
+            continue
+        if isinstance(node, ast.keyword):
+            found.triggered |= node.arg in triggers.KEYWORDS
+        elif isinstance(node, ast.arg):
+            found.bound.add(node.arg)
+        for name in node._fields:
+            child = getattr(node, name, None)
+            if isinstance(child, ast.AST):
+                todo.append((child, depth + 1))
+            elif isinstance(child, list):
+                todo += [(each, depth + 1) for each in child if isinstance(each, ast.AST)]
     return found
 
 

@@ -10,12 +10,16 @@ from functools import cached_property
 
 from porter.engine.naming import last_name, mentioned
 from porter.engine.scope import Scope
+from porter.engine.source import Source
+from porter.engine.statements import statements
 
 _SCRIPT_DECORATORS = frozenset(
     {"torch.jit.script", "torch.jit.script_method", "torch.jit.export", "torch.jit.interface"}
 )
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_TAKES_COUNT = re.compile(rb"=\s*[\w.]*device_count\(")
+_COUNT = b"device_count("
+_TAKING = re.compile(rb"(\w+)(?:[ \t]*:[ \t]*[\w.\[\]]+)?\s*=\s*[\w.]*\Z")
+_COUNTING = rb"(?:[%%/*]=?|nprocs\s*=|world_size\s*=)[\s(]*(?:\w+\.)*(?:%s)\b"
 _ASKS_FOR_CUDA = re.compile(rb"\.is_cuda|\.type\s*[!=]=")
 
 _NPU_KEYS = re.compile(rb"\b(\w+)\[[\"']npu[\"']\]\s*=(?!=)")
@@ -24,11 +28,17 @@ _FRAMEWORK = re.compile(
     re.MULTILINE,
 )
 
-QUANTISED_LAYERS = re.compile(
+_QUANTISED_LAYERS = re.compile(
     rb"\b(?:(?:bnb|bitsandbytes)\.(?:nn|functional)\b"
     rb"|Linear(?:8bitLt|4bit|FP4|NF4)\b|Params4bit\b|Int8Params\b)"
 )
-"""Layers of bitsandbytes, on which `.cuda()` quantises."""
+
+_QUANTISED_WORDS = (b"bnb.", b"bitsandbytes.", b"8bitLt", b"4bit", b"FP4", b"NF4", b"Int8Params")
+
+
+def names_quantised(text: bytes) -> bool:
+    """Whether a text names layers of bitsandbytes, on which `.cuda()` quantises."""
+    return any(w in text for w in _QUANTISED_WORDS) and _QUANTISED_LAYERS.search(text) is not None
 
 
 @dataclass
@@ -49,14 +59,8 @@ class FileFacts:
         return frozenset(found)
 
     def _classes(self) -> Iterator[ast.ClassDef]:
-        """Yield the classes of the file in their order; walks statements, not expressions."""
-        todo: list[ast.AST] = [self.tree]
-        while todo:
-            node = todo.pop()
-            if isinstance(node, ast.ClassDef):
-                yield node
-            for name in ("finalbody", "orelse", "cases", "handlers", "body"):
-                todo.extend(reversed(getattr(node, name, ())))
+        """Yield the classes of the file in their order."""
+        return (s for s in statements(self.tree.body) if isinstance(s, ast.ClassDef))
 
     @cached_property
     def flags(self) -> frozenset[str]:
@@ -78,13 +82,18 @@ class FileFacts:
             for node in self._classes():
                 if is_autograd_function(node, self.scope):
                     flags.update("cuda_kernels" for n in ast.walk(node) if _asks_for_cuda(n))
-        if QUANTISED_LAYERS.search(self.data) and any(map(_names_quantised, self.tree.body)):
+        if self.names_quantised and any(map(_names_quantised, self.tree.body)):
             flags.add("bitsandbytes_module")
-        if b"npu" in self.data:
+        if b"'npu']" in self.data or b'"npu"]' in self.data:
             flags.update(f"holds_npu:{m[1].decode()}" for m in _NPU_KEYS.finditer(self.data))
         if b"torch" not in self.data and _FRAMEWORK.search(self.data):
             flags.add("other_framework")
         return frozenset(flags)
+
+    @cached_property
+    def names_quantised(self) -> bool:
+        """Whether the file names layers of bitsandbytes."""
+        return names_quantised(self.data)
 
     @cached_property
     def scripted(self) -> frozenset[str]:
@@ -100,14 +109,27 @@ class FileFacts:
         ) - {""}
 
 
-def counts(tree: ast.AST, text: bytes) -> frozenset[str]:
-    """Return "counts:name" for each variable that must not be 0 in a file or function.
+def module_counts(tree: ast.Module, source: Source) -> frozenset[str]:
+    """Return "counts:name" for each variable of a module that must not be 0; see `counts`."""
+    if _COUNT not in source.data:
+        return frozenset()
+    own = [source.extent(s) for s in tree.body if not isinstance(s, _DEFINITIONS)]
+    taking = {name for start, end in own for name in _taking_count(source.data[start:end])}
+    return _never_zero(tree, source.data, taking)
+
+
+def counts(function: ast.AST, text: bytes) -> frozenset[str]:
+    """Return "counts:name" for each variable of a function that must not be 0.
 
     Those are divisors, and numbers of processes; they are only looked for where a variable gets
     the number of devices.
     """
+    return _never_zero(function, text, set(_taking_count(text)))
+
+
+def _never_zero(tree: ast.AST, text: bytes, taking: set[bytes]) -> frozenset[str]:
     found: set[str] = set()
-    if not _TAKES_COUNT.search(text):
+    if not taking or not re.search(_COUNTING % b"|".join(sorted(taking)), text):
         return frozenset()
     for node in ast.walk(tree):
         match node:
@@ -118,6 +140,15 @@ def counts(tree: ast.AST, text: bytes) -> frozenset[str]:
             case ast.keyword(arg="nprocs" | "world_size", value=value):
                 found.update(_factors(value))
     return frozenset(f"counts:{name}" for name in found)
+
+
+def _taking_count(text: bytes) -> Iterator[bytes]:
+    """Yield the names that get the number of devices."""
+    at = text.find(_COUNT)
+    while at >= 0:
+        if found := _TAKING.search(text, max(0, at - 200), at):
+            yield found[1]
+        at = text.find(_COUNT, at + 1)
 
 
 def _factors(node: ast.expr) -> Iterator[str]:
@@ -132,7 +163,7 @@ def _names_quantised(statement: ast.stmt) -> bool:
     """Whether a statement that is no definition or import names a layer of bitsandbytes."""
     if isinstance(statement, (*_DEFINITIONS, ast.Import, ast.ImportFrom)):
         return False
-    return QUANTISED_LAYERS.search(ast.unparse(statement).encode()) is not None
+    return names_quantised(ast.unparse(statement).encode())
 
 
 def _defines(node: ast.ClassDef, name: str) -> bool:
@@ -151,18 +182,19 @@ def _asks_for_cuda(node: ast.AST) -> bool:
 
 def _typed_attributes(tree: ast.Module, owners: frozenset[str]) -> Iterator[str]:
     """Yield the flags of attributes and declared variables that hold an object of one of them."""
-    for node in ast.walk(tree):
-        for declared in ast.iter_child_nodes(node):
-            if isinstance(declared, ast.AnnAssign):
-                is_field = isinstance(node, ast.ClassDef)
-                dot = "." if is_field or isinstance(declared.target, ast.Attribute) else ""
-                if kind := mentioned(declared.annotation, owners):
-                    yield f"of_class:{dot}{last_name(declared.target)}:{kind}"
-    for function in ast.walk(tree):
+    every = list(statements(tree.body))
+    fields = {s for c in every if isinstance(c, ast.ClassDef) for s in c.body}
+    for declared in every:
+        if isinstance(declared, ast.AnnAssign):
+            is_field = declared in fields or isinstance(declared.target, ast.Attribute)
+            if kind := mentioned(declared.annotation, owners):
+                dot = "." if is_field else ""
+                yield f"of_class:{dot}{last_name(declared.target)}:{kind}"
+    for function in every:
         if not isinstance(function, ast.FunctionDef):
             continue
         arguments = {a.arg: mentioned(a.annotation, owners) for a in function.args.args}
-        for node in ast.walk(function):
+        for node in statements(function.body):
             if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
                 continue
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
@@ -177,14 +209,13 @@ def _typed_attributes(tree: ast.Module, owners: frozenset[str]) -> Iterator[str]
                 yield f"of_class:.{target.attr}:{kind}"
 
 
-def held(statements: Sequence[ast.stmt], owners: frozenset[str]) -> Iterator[str]:
+def held(body: Sequence[ast.stmt], owners: frozenset[str]) -> Iterator[str]:
     """Yield "of_class:x:Name" for each variable that gets an object of one of the classes."""
-    for statement in statements:
-        for node in ast.walk(statement):
-            match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    if kind := _made(value, owners):
-                        yield f"of_class:{name}:{kind}"
+    for statement in statements(body):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                if kind := _made(value, owners):
+                    yield f"of_class:{name}:{kind}"
 
 
 def _made(node: ast.expr, owners: frozenset[str]) -> str:

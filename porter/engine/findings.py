@@ -23,7 +23,7 @@ def site_finding(source: Source, fragment: Fragment, site: Site) -> Finding:
 
 def import_finding(source: Source, site: ImportSite) -> Finding:
     """Return the finding for an imported name."""
-    return _finding(source, (site.start, site.end), site, source.line_of(site.start))
+    return _finding(source, (site.start, site.end), site, source.line_of(site.first))
 
 
 def _finding(

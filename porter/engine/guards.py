@@ -13,6 +13,7 @@ import bisect
 import sys
 from collections.abc import Iterator, Sequence
 
+from porter.engine.chunks import Chunk, changed_chunks
 from porter.engine.comments import lost_comment
 from porter.engine.source import Source
 from porter.engine.splice import Change, Spliced
@@ -33,8 +34,8 @@ class GuardError(Exception):
 
 def check(
     old: Source, old_tree: ast.Module, spliced: Spliced, places: Sequence[tuple[int, int]]
-) -> ast.Module:
-    """Check the new text against the old tree and the changes, and return its own tree.
+) -> None:
+    """Check the new text against the old tree and the changes.
 
     Args:
         old: the file as it was.
@@ -49,12 +50,14 @@ def check(
     for change in spliced.changes:
         if change.kind == "expression":
             _check_text(old.data, change, places)
-    new = Source(spliced.data, old.encoding, old.bom)
-    new_tree = new.parse()
-    guard = _ExtentGuard(old, new, spliced)
-    guard.body(old_tree.body, new_tree.body)
-    guard.finish()
-    return new_tree
+    seen: set[Change] = set()
+    for chunk in changed_chunks(old, old_tree, spliced):
+        guard = _ExtentGuard(old, chunk, spliced)
+        guard.body(chunk.old, chunk.new)
+        seen |= guard.seen
+    for change in spliced.changes:
+        if change not in seen:
+            raise GuardError("an edit is not where an expression stands", change.code)
 
 
 def _check_text(data: bytes, change: Change, places: Sequence[tuple[int, int]]) -> None:
@@ -73,11 +76,12 @@ def _check_text(data: bytes, change: Change, places: Sequence[tuple[int, int]]) 
 
 
 class _ExtentGuard:
-    """Walks both trees side by side, along the changes."""
+    """Walks the statements of a chunk, old and new, side by side, along the changes."""
 
-    def __init__(self, old: Source, new: Source, spliced: Spliced) -> None:
+    def __init__(self, old: Source, chunk: Chunk, spliced: Spliced) -> None:
         self.old = old
-        self.new = new
+        self.new = chunk.source
+        self.new_start = chunk.start
         self.spliced = spliced
         self.expressions = {c.core: c for c in spliced.changes if c.kind == "expression"}
         self.imports = {(c.start, c.end): c for c in spliced.changes if c.kind == "import"}
@@ -93,17 +97,12 @@ class _ExtentGuard:
         }
         self.seen: set[Change] = set()
 
-    def finish(self) -> None:
-        for change in self.spliced.changes:
-            if change not in self.seen:
-                raise GuardError("an edit is not where an expression stands", change.code)
-
-    def body(self, old: list[ast.stmt], new: list[ast.stmt]) -> None:
+    def body(self, old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> None:
         """Compare two lists of statements; the new one may hold inserted imports."""
         at = 0
         for statement in old:
             at = self._skip_inserted(new, at)
-            change = self.imports.get(self._extent(self.old, statement))
+            change = self.imports.get(self._old(statement))
             if at >= len(new):
                 raise GuardError("a statement is missing")
             if change is not None:
@@ -116,24 +115,24 @@ class _ExtentGuard:
         if at != len(new):
             raise GuardError("there is a statement too many")
 
-    def _skip_inserted(self, new: list[ast.stmt], at: int) -> int:
+    def _skip_inserted(self, new: Sequence[ast.stmt], at: int) -> int:
         while at < len(new):
-            change = self.inserted.get(self._extent(self.new, new[at])[0])
+            change = self.inserted.get(self._new(new[at])[0])
             if change is None or not isinstance(new[at], ast.Import | ast.ImportFrom):
                 return at
             self.seen.add(change)
             at += 1
         return at
 
-    def _import(self, change: Change, new: list[ast.stmt], at: int) -> None:
+    def _import(self, change: Change, new: Sequence[ast.stmt], at: int) -> None:
         statements = new[at : at + change.statements]
         start = self.spliced.new_start(change)
         ok = len(statements) == change.statements and all(
             isinstance(s, ast.Import | ast.ImportFrom) for s in statements
         )
         if not ok or (
-            self._extent(self.new, statements[0])[0],
-            self._extent(self.new, statements[-1])[1],
+            self._new(statements[0])[0],
+            self._new(statements[-1])[1],
         ) != (start, start + len(change.text)):
             raise GuardError("an import statement is not where it should be", change.code)
         self.seen.add(change)
@@ -144,14 +143,14 @@ class _ExtentGuard:
             self._same_type(old, new)
             self._children(old, new)
             return
-        extent = self._extent(self.old, old)
+        extent = self._old(old)
         change = self.expressions.get(extent) if isinstance(old, ast.expr) else None
         if change is not None and change not in self.seen:
             self._expression(change, new)
             return
         self._same_type(old, new)
         expected = (self.spliced.start(extent[0]), self._end(old, extent[1]))
-        if self._extent(self.new, new) != expected:
+        if self._new(new) != expected:
             raise GuardError(
                 f"{type(old).__name__} at byte {extent[0]} has another extent than predicted",
                 self._code_near(extent),
@@ -174,12 +173,12 @@ class _ExtentGuard:
         decorators = getattr(node, "decorator_list", None)
         if not decorators:
             return extent
-        return min(extent[0], self._extent(self.old, decorators[0])[0]), extent[1]
+        return min(extent[0], self._old(decorators[0])[0]), extent[1]
 
     def _expression(self, change: Change, new: ast.AST) -> None:
         start = self.spliced.new_start(change)
         expected = (start + change.new_core[0], start + change.new_core[1])
-        if not isinstance(new, ast.expr) or self._extent(self.new, new) != expected:
+        if not isinstance(new, ast.expr) or self._new(new) != expected:
             raise GuardError("an edit did not stay one expression", change.code)
         self.seen.add(change)
 
@@ -227,13 +226,20 @@ class _ExtentGuard:
     def _code_near(self, extent: tuple[int, int]) -> str:
         return next((c.code for c in self.spliced.changes if c.start >= extent[0]), "")
 
-    @staticmethod
-    def _extent(source: Source, node: ast.AST) -> tuple[int, int]:
-        assert isinstance(node, _Placed)
-        end_line, end_column = node.end_lineno, node.end_col_offset
-        assert end_line is not None
-        assert end_column is not None
-        return source.offset(node.lineno, node.col_offset), source.offset(end_line, end_column)
+    def _old(self, node: ast.AST) -> tuple[int, int]:
+        return _extent(self.old, node)
+
+    def _new(self, node: ast.AST) -> tuple[int, int]:
+        start, end = _extent(self.new, node)
+        return self.new_start + start, self.new_start + end
+
+
+def _extent(source: Source, node: ast.AST) -> tuple[int, int]:
+    assert isinstance(node, _Placed)
+    end_line, end_column = node.end_lineno, node.end_col_offset
+    assert end_line is not None
+    assert end_column is not None
+    return source.offset(node.lineno, node.col_offset), source.offset(end_line, end_column)
 
 
 def _statements(nodes: list[ast.AST]) -> list[ast.stmt]:

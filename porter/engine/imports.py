@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.engine.place import LocatedImport
 from porter.engine.source import Source
@@ -20,13 +20,17 @@ _COMMENTED = (
 
 @dataclass(frozen=True)
 class ImportSite:
-    """A finding about one imported name; offsets are into the file's text."""
+    """A finding about one imported name; offsets are into the file's text.
+
+    `start` is where the name stands, `first` where the text begins to change.
+    """
 
     code: str
     level: Level
     message: str
     start: int
     end: int
+    first: int
     replacement: str | None = None
 
 
@@ -61,7 +65,16 @@ def rewrite_import(
             refused = _COMMENTED.format(names=", ".join(f"`{a.alias.name}`" for a in mirrored))
         else:
             change = _change(source, statement, mirrored, kept, shim)
-    return change, [_site(source, a, shim, refused) for a in spoken]
+    sites = [_site(source, a, shim, refused) for a in spoken]
+    return change, sites if change is None else [_spread(s, change) for s in sites]
+
+
+def _spread(site: ImportSite, change: Change) -> ImportSite:
+    """Return the site as large as its change: the statement's head, and all where it is split."""
+    if site.level is not Level.REWRITTEN:
+        return site
+    end = site.end if change.statements == 1 else change.end
+    return replace(site, first=change.start, end=end)
 
 
 def _ask(
@@ -133,13 +146,13 @@ def _site(source: Source, answer: _Answer, shim: Shim, refused: str) -> ImportSi
     match answer.outcome:
         case Mirrored():
             if refused:
-                return ImportSite(answer.code, Level.MANUAL, refused, start, end)
+                return ImportSite(answer.code, Level.MANUAL, refused, start, end, start)
             text = f"from {shim.qualified} import {_binding(answer)}"
-            return ImportSite(answer.code, Level.REWRITTEN, "", start, end, text)
+            return ImportSite(answer.code, Level.REWRITTEN, "", start, end, start, text)
         case Note(why=why):
-            return ImportSite(answer.code, Level.NOTE, why, start, end)
+            return ImportSite(answer.code, Level.NOTE, why, start, end, start)
         case Manual(why=why):
-            return ImportSite(answer.code, Level.MANUAL, why, start, end)
+            return ImportSite(answer.code, Level.MANUAL, why, start, end, start)
     raise AssertionError(f"no outcome for {answer.bound}")
 
 

@@ -153,8 +153,7 @@ class Inserter:
     def _insert_before(self, statement: ast.stmt) -> None:
         """Put the import on the line before, or before a semicolon where the line is shared."""
         decorators = getattr(statement, "decorator_list", None)
-        first = decorators[0] if decorators else statement
-        line_start = self.source.line_starts[first.lineno - 1]
+        line_start = self.source.line_starts[self.source.first_line(statement) - 1]
         start = self.source.offset(statement.lineno, statement.col_offset)
         indent = self._indent(line_start)
         if not decorators and line_start + len(indent) != start:  # `def f(): return x.cuda()`

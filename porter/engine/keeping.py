@@ -88,7 +88,8 @@ class Keeper:
         change, sites = rewrite_import(self._source, found, rules, shim)
         findings = [import_finding(self._source, site) for site in sites]
         left = [finding for finding in findings if not self._keeps(finding)]
-        if change is None or len(left) == len(findings):
+        ported = {Level.REWRITTEN}.intersection(f.level for f in findings if f not in left)
+        if change is None or not ported:
             self.findings += left
             return [change] if change is not None else []
         for finding in left:

@@ -11,11 +11,13 @@ import bisect
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from porter.engine import triggers
 from porter.engine.bindings import import_bindings
-from porter.engine.facts import FileFacts, counts, is_scripted
+from porter.engine.facts import FileFacts, is_scripted, module_counts
 from porter.engine.fragments import Fragments
+from porter.engine.mentions import mentions
 from porter.engine.naming import last_name
 from porter.engine.place import LocatedImport, Place, Survey
 from porter.engine.scope import Scope, module_scope
@@ -33,10 +35,9 @@ PATTERN = "a match pattern can't hold a call: turn this case into an if"
 
 def locate(source: Source, tree: ast.Module) -> Survey:
     """Find every fragment and import of a file that a rule may have an answer for."""
-    scope = module_scope(tree, source.data)
+    scope = module_scope(tree, source)
     facts = FileFacts(tree, source.data, scope)
-    lines = _lines_with(source, (*triggers.FILE_WORDS, *triggers.LINE_WORDS))
-    lines |= {source.line_of(at) for at in triggers.package_imports(source.data)}
+    lines = {source.line_of(at) for at in _triggers(source.data)}
     finder = _Finder(source, facts)
     finder.walk(tree, scope, lines)
     traced = frozenset(
@@ -55,28 +56,48 @@ def locate(source: Source, tree: ast.Module) -> Survey:
     return Survey(scope, found, finder.imports)
 
 
-def _lines_with(source: Source, words: tuple[bytes, ...]) -> set[int]:
-    """Return the numbers of the lines that hold one of the words.
+def _triggers(data: bytes) -> Iterator[int]:
+    """Yield where the text holds a word that can be of a site."""
+    yield from mentions(data)
+    yield from triggers.package_imports(data)
+    for pattern in _patterns():
+        for match in pattern.finditer(data):
+            yield match.start()
 
-    A search for each word is several times faster than one regular expression for all.
+
+@cache
+def _patterns() -> list[re.Pattern[bytes]]:
+    """Return expressions for the words of a line.
+
+    One for each is several times faster than one for all: each begins with plain text, for which
+    `re` has a quick search.
     """
-    lines: set[int] = set()
-    for word in words:
-        at = source.data.find(word)
-        while at >= 0:
-            line = source.line_of(at)
-            lines.add(line)
-            at = source.data.find(word, source.line_starts[line])
-    return lines
+    alone = []
+    shared: dict[bytes, list[bytes]] = {stem: [] for stem in triggers.STEMS}
+    for word in triggers.LINE_WORDS:
+        stem = next((stem for stem in triggers.STEMS if stem in word), None)
+        if stem is None:
+            alone.append(re.escape(word))
+        else:
+            before, _, after = word.partition(stem)
+            behind = b"(?<=%s)" % re.escape(before + stem) if before else b""
+            shared[stem].append(behind + re.escape(after))
+    together = [re.escape(stem) + b"(?:%s)" % b"|".join(ends) for stem, ends in shared.items()]
+    return [re.compile(pattern) for pattern in (*alone, *together)]
 
 
 def _lines_naming(source: Source, names: frozenset[str]) -> set[int]:
-    """Return the lines that hold one of the names; those with "cuda" in them are known."""
-    hidden = [re.escape(n.encode()) for n in sorted(names) if "cuda" not in n]
-    if not hidden:
-        return set()
-    pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(hidden))
-    return {source.line_of(m.start()) for m in pattern.finditer(source.data)}
+    """Return the lines that hold one of the names."""
+    lines: set[int] = set()
+    for name in sorted(names):
+        word = name.encode()
+        whole = re.compile(rb"\b%s\b" % re.escape(word))
+        at = source.data.find(word)
+        while at >= 0:
+            if whole.match(source.data, at):
+                lines.add(source.line_of(at))
+            at = source.data.find(word, at + 1)
+    return lines
 
 
 class _Finder:
@@ -96,7 +117,7 @@ class _Finder:
     def walk(self, tree: ast.Module, scope: Scope, lines: set[int]) -> None:
         """Enter every statement that touches one of the lines."""
         self.lines = sorted(lines)
-        place = Place(scope, counts(tree, self.source.data))
+        place = Place(scope, module_counts(tree, self.source))
         todo = [(statement, place) for statement in tree.body]
         while todo:
             statement, place = todo.pop()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 from porter.engine import triggers
+from porter.engine.mentions import mentions
 
 
 def may_have_sites(data: bytes) -> bool:
@@ -10,12 +13,18 @@ def may_have_sites(data: bytes) -> bool:
 
     UTF-16 and UTF-32 would hide the words, but Python source can't be in either.
     """
-    if any(word in data for word in triggers.FILE_WORDS):
+    if any(word in data for word in triggers.FILE_WORDS) and (
+        next(mentions(data), None) is not None or any(word in data for word in triggers.WEAK_WORDS)
+    ):
         return True
     if triggers.imports_from_torch(data):
         return True
+    is_ported = any(mark in data for mark in triggers.SHIM_IMPORTS)
+    if is_ported and any(word in data for word in triggers.LINE_WORDS):
+        return True
     for words, pattern in triggers.HINTS:
-        if any(word in data for word in words):
+        in_one_pass = "re" in sys.modules and len(words) > 1
+        if in_one_pass or any(word in data for word in words):
             import re  # not before: to import it takes half as long as Python takes to start
 
             if re.search(pattern, data) is not None:

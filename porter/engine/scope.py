@@ -10,10 +10,13 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from porter.engine.bindings import Binding, Bindings, Function
+from porter.engine.source import Source
+from porter.engine.statements import statements
 from porter.rule import AMBIGUOUS
 
 _BUILTINS = frozenset(dir(builtins))
@@ -22,11 +25,14 @@ _SAME_OBJECT = frozenset({"cuda", "cpu", "to", "eval", "train", "requires_grad_"
 
 @dataclass(eq=False)
 class Scope:
-    """A module, class or function: its bindings, and the scope around it."""
+    """A module, class or function: its bindings, and the scope around it.
+
+    `walruses` are the lines of the file with an assignment expression, ascending.
+    """
 
     node: ast.Module | ast.ClassDef | Function
     parent: Scope | None = None
-    walrus: bool = False
+    walruses: Sequence[int] = ()
     module_globals: dict[str, list[Binding]] = field(default_factory=dict)
 
     @property
@@ -37,11 +43,11 @@ class Scope:
     @cached_property
     def bound(self) -> Bindings:
         """What is bound in the statements of this scope."""
-        return Bindings.of(self.node, walrus=self.walrus)
+        return Bindings.of(self.node, self.walruses)
 
     def inner(self, node: ast.ClassDef | Function) -> Scope:
         """Return the scope of a class or function that stands in this one."""
-        return Scope(node, self, self.walrus)
+        return Scope(node, self, self.walruses)
 
     @cached_property
     def star_imports(self) -> list[ast.ImportFrom]:
@@ -122,16 +128,18 @@ class Scope:
         return ".".join([root, *reversed(parts)])
 
 
-def module_scope(tree: ast.Module, data: bytes) -> Scope:
+def module_scope(tree: ast.Module, source: Source) -> Scope:
     """Return the scope of a whole file.
 
     Functions that declare a module's name global can rebind it; they are only looked for where
     the text declares so of a name that it imports.
     """
-    scope = Scope(tree, walrus=_WALRUS.search(data) is not None)
+    data = source.data
+    walruses = _WALRUS.finditer(data) if b":=" in data else ()
+    scope = Scope(tree, walruses=[source.line_of(found.start()) for found in walruses])
     declared = {
         name.strip().decode("utf-8")
-        for found in _GLOBAL.findall(data)
+        for found in (_GLOBAL.findall(data) if b"global" in data else ())
         for name in found.split(b",")
     }
     if declared:
@@ -139,13 +147,13 @@ def module_scope(tree: ast.Module, data: bytes) -> Scope:
         declared &= imported | {"torch"}
     if not declared:
         return scope
-    for node in ast.walk(tree):
+    for node in statements(tree.body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            bound = Bindings.of(node, walrus=scope.walrus)
+            bound = Bindings.of(node, scope.walruses)
             for name in declared & bound.global_names & bound.table.keys():
                 scope.module_globals.setdefault(name, []).extend(bound.table[name])
     return scope
 
 
-_WALRUS = re.compile(rb"\w[ \t]*:=[ \t\r\n\\(]")
+_WALRUS = re.compile(rb":=[ \t\r\n\\(]")
 _GLOBAL = re.compile(rb"^[ \t]*global[ \t]+([\w, \t]+)", re.MULTILINE)

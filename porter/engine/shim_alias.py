@@ -6,6 +6,7 @@ import ast
 import re
 
 from porter.engine.source import Source
+from porter.engine.statements import statements
 from porter.model import Shim
 
 _IDENTIFIER_FIELDS = ("id", "arg", "name", "asname", "rest")
@@ -14,13 +15,14 @@ _IDENTIFIER_FIELDS = ("id", "arg", "name", "asname", "rest")
 def choose_alias(source: Source, tree: ast.Module, shim: Shim) -> str:
     """Return the name by which this file calls the shim: the one it has, or a free one."""
     if shim.module.encode() in source.data:
-        for node in ast.walk(tree):
+        for node in statements(tree.body):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 for name in bound_to_shim(node, shim):
                     return name
     alias = shim.alias.encode()
+    # The pattern begins with the plain name, which is what `re` is quick to look for.
     if alias not in source.data or not re.search(
-        rb"\b(?:porter_)?%s\b" % re.escape(alias), source.data
+        rb"%s\b(?:(?<=\b%s)|(?<=\bporter_%s))" % ((re.escape(alias),) * 3), source.data
     ):
         return shim.alias
     taken = {getattr(node, field, None) for node in ast.walk(tree) for field in _IDENTIFIER_FIELDS}

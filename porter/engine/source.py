@@ -115,6 +115,21 @@ class Source:
         """Return the offset of an `ast` position (line from 1, column in UTF-8 bytes from 0)."""
         return self.line_starts[line - 1] + column
 
+    def extent(self, node: ast.stmt | ast.expr) -> tuple[int, int]:
+        """Return the offsets at which a node of the text's tree begins and ends."""
+        end = self.offset(node.end_lineno or 1, node.end_col_offset or 0)
+        return self.offset(node.lineno, node.col_offset), end
+
+    def first_line(self, statement: ast.stmt) -> int:
+        """Return the line on which a statement begins: that of its first decorator's `@`."""
+        decorators = getattr(statement, "decorator_list", None)
+        if not decorators:
+            return statement.lineno
+        line: int = decorators[0].lineno
+        while line > 1 and not self.line_text(line).lstrip().startswith("@"):
+            line -= 1  # `@(` with the expression on a line of its own
+        return line
+
     def line_of(self, offset: int) -> int:
         """Return the line, from 1, on which the offset lies."""
         return bisect.bisect_right(self.line_starts, offset, hi=len(self.line_starts) - 1 or 1)

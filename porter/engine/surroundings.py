@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 
 from porter.engine.facts import (
-    QUANTISED_LAYERS,
     FileFacts,
     counts,
     held,
     is_autograd_function,
+    names_quantised,
 )
 from porter.engine.naming import last_name, mentioned
 from porter.engine.place import Place
@@ -63,7 +63,7 @@ def function_flags(
     end = source.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
     body = source.data[start:end]
     flags |= counts(node, body)
-    if QUANTISED_LAYERS.search(body):
+    if facts.names_quantised and names_quantised(body):
         flags.add("bitsandbytes")
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator

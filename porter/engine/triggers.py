@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 FILE_WORDS = (b"cuda", b"CUDA", b"nccl", b"NCCL", b"nvidia-smi")
 """A file, or a line, with one of these may hold a site."""
 
+SHIM_IMPORTS = (b"porter_runtime", b"import _accel")
+"""A file with one of these has been ported: its LINE_WORDS are a reason to look at it.
+
+Otherwise nobody would be told again of what the port left to a person, since the words that made
+the file interesting are gone.
+"""
+
 _QUOTED = rb"[\"'][^\"'\n]{0,100}"
 _GIVEN = rb"[\"']?\]?\s*[:=]\s*"  # `name=`, `"name": `, `["name"] = `
 
@@ -58,23 +65,32 @@ HINTS = (
 """A file with one of the words may hold a site where the expression finds something.
 
 The words are what is quick to look for; the expressions keep files from being parsed in which
-they stand in a signature, a text, or something that is passed through.
+they stand in a signature, a text, or something that is passed through. Where there are several
+words, the expression begins with what they share: it is as quick as one word.
 """
 
-LINE_WORDS = (
-    *(b"pin_memory", b"out of memory", b"DataParallel", b"device_ids", b"device_map", b"load_in_"),
-    *(b"flash_attention_", b"tf32", b"_8bit", b"paged_", b"apex_fused", b"is_torch_bf16"),
-    *(b"torch.load", b"torch.compile", b"_autocast_", b"GradScaler", b"fork_rng"),
-    *(b"convert_sync_batchnorm", b"get_device()", b"cpp_extension", b"accelerator=", b"gpus="),
+WEAK_WORDS = (
     *(b"rank)", b"rank,", b"gpu)", b"gpu,", b"gpu_id", b"device_id", b"get_rank()"),
     *(b".to(0", b".to(1", b"device=0", b"device=1", b"device=i)", b"device=i,", b"torch.device(0"),
-    *(b".load(", b".compile(", b"LOCAL_RANK", b"output_device"),
-    *(b"parallel.data_parallel", b"import data_parallel", b"triton.jit"),
-    *(b"import _C", b"import load", b"emit_nvtx", b"barrier("),
-    *(b"cudnn", b"__global__", b"channels_last", b'"fork"', b"'fork'", b"CUBLAS_", b"NVTE_"),
-    *(b"record_stream", b"multi_processor_count", b"warp_size", b".major", b".minor"),
+    *(b"LOCAL_RANK", b"parallel.data_parallel", b"import data_parallel", b"triton.jit"),
+    *(b"import _C", b"emit_nvtx", b"barrier(", b".compile(", b"cudnn", b"__global__"),
+    *(b"channels_last", b'"fork"', b"'fork'", b"CUBLAS_", b"NVTE_", b"record_stream"),
+    *(b"multi_processor_count", b"warp_size", b".major", b".minor"),
+)
+"""A line with one of these may hold a site, in a file that speaks of CUDA at all."""
+
+LINE_WORDS = (
+    *WEAK_WORDS,
+    *(b"pin_memory", b"out of memory", b"DataParallel", b"device_ids", b"device_map", b"load_in_"),
+    *(b"flash_attention_", b"tf32", b"_8bit", b"paged_", b"apex_fused", b"is_torch_bf16"),
+    *(b"torch.load", b"torch.compile", b"_autocast_", b"GradScaler", b"fork_rng", b"import load"),
+    *(b"convert_sync_batchnorm", b"get_device()", b"cpp_extension", b"accelerator=", b"gpus="),
+    *(b".load(", b"output_device"),
 )
 """A line with one of these may hold a site, in a file that has another reason to be looked at."""
+
+STEMS = (b"device", b"rank", b"gpu", b"load", b"memory", b"arallel", b"compile", b".to(")
+"""Parts that several of the words above share: those are looked for in one pass."""
 
 PACKAGES = frozenset(
     b"""

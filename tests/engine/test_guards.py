@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from porter.engine import rewrite_source
+from porter.engine.chunks import changed_chunks
 from porter.engine.guards import GuardError, check
 from porter.engine.locate import locate
 from porter.engine.source import Source, SourceError
@@ -113,3 +114,43 @@ def test_a_missing_import_line_is_stopped() -> None:
     at = next(i for i, c in enumerate(changes) if c.kind == "insertion")
     changes[at] = replace(changes[at], text=b"# nothing\n")
     assert stopped(source, tree, changes, extents)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\nx = y.cuda()\n",
+        "import torch\n\n\n@d\ndef f(y): return y.cuda()\n\n\nz = y.cuda()",
+        "import torch; x = y.cuda(); z = x.cuda()\n",
+        "try:\n    import torch\nfinally:\n    pass\nx = y.cuda()\n",
+        "if a:\n    import torch\n    x = y.cuda()\nz = 1\n",
+        "import torch\nx = 1\n\\\ny = x.cuda()\n",
+        '"""Doc."""\nfrom torch import nn\nx = """\n""" + str(y.cuda())  # end',
+    ],
+)
+def test_the_parts_that_changed_are_those_of_the_whole(text: str) -> None:
+    """What is parsed in parts is what parsing the whole new text gives, at the same places."""
+    source, tree, changes, _ = prepare(text.encode())
+    spliced = Spliced(source.data, changes)
+    whole = {
+        (ast.dump(s), Source(spliced.data, "utf-8", b"").extent(s))
+        for s in ast.parse(spliced.data).body
+    }
+    chunks = changed_chunks(source, tree, spliced)
+    assert chunks
+    for chunk in chunks:
+        for statement in chunk.new:
+            start, end = chunk.source.extent(statement)
+            assert (ast.dump(statement), (chunk.start + start, chunk.start + end)) in whole
+    touched = {id(s) for chunk in chunks for s in chunk.old}
+    for statement in tree.body:
+        if id(statement) not in touched:
+            start, end = source.extent(statement)
+            assert source.data[start:end] in spliced.data
+
+
+def test_only_what_changed_is_parsed_again() -> None:
+    text = b"import torch\n" + b"def f(): pass\n" * 50 + b"x = y.cuda()\n" + b"z = 1\n" * 50
+    source, tree, changes, _ = prepare(text)
+    chunks = changed_chunks(source, tree, Spliced(source.data, changes))
+    assert sum(len(chunk.old) for chunk in chunks) == 2

@@ -247,3 +247,9 @@ def test_an_import_at_the_top_serves_functions_that_import_torch_again() -> None
         "    accel.init()\n"
     )
     assert rewrite_source(before.encode()).output.decode() == after
+
+
+def test_a_decorator_in_parentheses_begins_at_its_at() -> None:
+    before = "@(  # why\n    # this\n    f(x.cuda())\n)\n@g\ndef h(): ...\n"
+    after = f"{ACCEL}\n" + before.replace("x.cuda()", "x.to(accel.device_type)")
+    assert rewrite_source(before.encode()).output.decode() == after

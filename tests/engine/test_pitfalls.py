@@ -268,7 +268,7 @@ class TestText:
             port_bytes(b"s = '\\d'\nif x is 1: x.cuda()\n")
 
     def test_identifiers_that_python_normalises_are_reported(self) -> None:
-        text = "import torch\ntorch.\uff43\uff55\uff44\uff41.synchronize()  # cuda\n"
+        text = "import torch\ntorch.\uff43\uff55\uff44\uff41.synchronize(cuda=1)\n"
         assert manual(text)
 
     def test_what_prints_its_own_text_is_left(self) -> None:
@@ -280,7 +280,7 @@ class TestText:
         [
             (b"x = x.cuda(async=True)\n", "non_blocking"),
             (b"print 'cuda'\n", "Python 2"),
-            (b"x = = cuda\n", "newer Python"),
+            (b"x = = 'cuda'\n", "newer Python"),
         ],
     )
     def test_unparsable_files_are_errors_with_a_hint(self, text: bytes, hint: str) -> None:
@@ -330,3 +330,16 @@ def test_a_name_with_two_sources_that_are_both_ported_is_not_reported() -> None:
 def test_an_import_over_several_lines_is_seen_once() -> None:
     text = "from torch.cuda.random import (\n    get_rng_state,\n    set_rng_state,  # all\n)\n"
     assert port_bytes(text.encode()).decode() == text.replace("torch.cuda.random", "porter_runtime")
+
+
+def test_every_line_that_an_import_of_many_lines_changes_is_in_a_finding() -> None:
+    for text in (
+        "from torch.cuda.random import (\n    get_rng_state,\n    set_rng_state,  # all\n)\n",
+        "from torch.cuda import (\n    synchronize,\n    nonsense,\n)\n",
+    ):
+        result = rewrite_source(text.encode())
+        said = {n for f in result.findings for n in range(f.first_line, f.end_line + 1)}
+        kept = result.output.decode().splitlines()
+        changed = {n for n, line in enumerate(text.splitlines(), 1) if line not in kept}
+        assert 1 in changed
+        assert changed <= said

@@ -58,6 +58,19 @@ from porter.engine import may_have_sites
         'from lightning import Trainer\nTrainer(accelerator="auto")',
         "import triton\n",
         "def f():\n    from flash_attn import flash_attn_func\n",
+        "from torch import (\n    cuda,\n    nn,\n)\ncuda.empty_cache()",
+        "from torch import (\n    nn, cuda as c\n)",
+        "from torch import *\ncuda.synchronize()",
+        "from transformers.utils import (\n    is_torch_cuda_available,\n)",
+        "x.\\\n    cuda()",
+        "torch . cuda . synchronize()",
+        "f(use_cuda = True)",
+        "s = f'{name}cuda'",
+        "if 'CUDA error' in text: pass",
+        'CODE = """\nfast: x.cuda()\n"""',
+        "m.to(local_rank)  # CUDA",
+        "# CUDA\rx = y.cuda()\r",
+        '# text"""; x = \'cuda\'',
     ],
 )
 def test_a_site_is_enough(text: str) -> None:
@@ -85,6 +98,12 @@ def test_a_site_is_enough(text: str) -> None:
         'TrainingArguments(o, optim="adamw_torch", tf32=False)',
         "import triton_utils\nimport apexcharts\n",
         "loop(accelerator=accelerator, gpus=2)",
+        "# x.cuda() was here\ny = 1\n",
+        "x = 1  # needs CUDA graphs\n",
+        '"""Runs on CUDA, NCCL and (CUDA) graphs.\n\nCUDA\n"""\n',
+        'raise ValueError("needs a custom CUDA kernel")',
+        "if cuda_graphs: use(cuda_graphs)\n",
+        "def to_cuda(batch): ...\nto_cuda(batch)\n",
     ],
 )
 def test_a_mention_is_not(text: str) -> None:
