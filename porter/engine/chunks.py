@@ -8,6 +8,7 @@ what parses by itself there parses in its place too, and what was copied need no
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from porter.engine.splice import Change, Spliced
 class Chunk:
     """Some statements as they were, and as they are; `start` is the new text's offset."""
 
+    changes: Sequence[Change]
     old: Sequence[ast.stmt]
     new: Sequence[ast.stmt]
     start: int
@@ -34,7 +36,7 @@ def changed_chunks(old: Source, tree: ast.Module, spliced: Spliced) -> list[Chun
     chunks = _parse(old, tree, spliced)
     if chunks is None:  # then a change reaches over a cut
         new = Source(spliced.data, old.encoding, old.bom)
-        return [Chunk(tree.body, new.parse().body, 0, new)]
+        return [Chunk(spliced.changes, tree.body, new.parse().body, 0, new)]
     return chunks
 
 
@@ -42,11 +44,11 @@ def _parse(old: Source, tree: ast.Module, spliced: Spliced) -> list[Chunk] | Non
     """Return the chunks, None where the file can't be cut so."""
     found = []
     shift = 0
-    changes = [*spliced.changes]
+    changes = deque(spliced.changes)
     for start, end, statements in _cuts(old, tree):
         own = []
         while changes and _is_inside(changes[0], start, end, end == len(old.data)):
-            own.append(changes.pop(0))
+            own.append(changes.popleft())
         if not own:
             continue
         grown = sum(len(c.text) - (c.end - c.start) for c in own)
@@ -55,7 +57,7 @@ def _parse(old: Source, tree: ast.Module, spliced: Spliced) -> list[Chunk] | Non
             return None
         source = Source(text, old.encoding, b"")
         try:
-            found.append(Chunk(statements, source.parse().body, start + shift, source))
+            found.append(Chunk(own, statements, source.parse().body, start + shift, source))
         except SourceError:
             return None
         shift += grown

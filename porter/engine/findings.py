@@ -10,6 +10,9 @@ from porter.engine.source import Source, SourceError
 from porter.engine.splice import Change
 from porter.model import UNREADABLE, Finding, Level
 
+_LONGEST_LINE = 2_000
+"""Bytes of a line beyond which findings don't carry it: with many on it they would fill memory."""
+
 
 def site_finding(source: Source, fragment: Fragment, site: Site) -> Finding:
     """Return the finding for a site inside a fragment."""
@@ -39,10 +42,15 @@ def _finding(
         column=column,
         end_line=end_line,
         end_column=end_column,
-        source=source.line_text(line),
+        source=_shown(source, line),
         replacement=site.replacement,
         first_line=first_line,
     )
+
+
+def _shown(source: Source, line: int) -> str:
+    """Return a line's text, less where it is so long that only programs write and read it."""
+    return source.line_text(line) if source.line_length(line) <= _LONGEST_LINE else ""
 
 
 def unreadable(error: SourceError) -> Finding:

@@ -83,12 +83,10 @@ class _ExtentGuard:
         self.new = chunk.source
         self.new_start = chunk.start
         self.spliced = spliced
-        self.expressions = {c.core: c for c in spliced.changes if c.kind == "expression"}
-        self.imports = {(c.start, c.end): c for c in spliced.changes if c.kind == "import"}
+        self.expressions = {c.core: c for c in chunk.changes if c.kind == "expression"}
+        self.imports = {(c.start, c.end): c for c in chunk.changes if c.kind == "import"}
         self.inserted = {
-            spliced.new_start(c) + c.statement_at: c
-            for c in spliced.changes
-            if c.kind == "insertion"
+            spliced.new_start(c) + c.statement_at: c for c in chunk.changes if c.kind == "insertion"
         }
         self.extended = {
             c.follows: spliced.new_start(c) + len(c.text.rstrip())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from porter.engine.module_head import (
     behind_docstring,
@@ -59,7 +60,7 @@ class Inserter:
 
     def _serve(self, user: Located) -> None:
         """Decide where one fragment's import goes."""
-        if any(is_torch_import(s) for s in self.tree.body):
+        if self._torch_at_top:
             self._for_top.append(user)  # what is imported there is known everywhere
             return
         scope, statements = self._torch_imports(user)
@@ -94,6 +95,10 @@ class Inserter:
             if statements:
                 return scope, statements
         return None, []
+
+    @cached_property
+    def _torch_at_top(self) -> bool:
+        return any(is_torch_import(s) for s in self.tree.body)
 
     def _torch_is_late(self) -> bool:
         """Whether the file, which doesn't import torch at its top level, does so further in."""

@@ -18,6 +18,7 @@ from porter.engine.locate import locate
 from porter.engine.place import Survey
 from porter.engine.pragmas import MARK, Pragmas
 from porter.engine.prefilter import may_have_sites
+from porter.engine.recursion import recursion_limit
 from porter.engine.rewriter import Memo, RuleError, memoised
 from porter.engine.rulebook import RuleBook
 from porter.engine.shim_alias import choose_alias
@@ -37,6 +38,11 @@ from porter.rule import (
 
 Only = Callable[[Finding], bool]
 
+_TOO_DEEP = (
+    "nests too deeply for porter: split the longest expression or chain of `elif`, "
+    "or exclude the file"
+)
+
 
 class Engine:
     """The rules of one run, and the memory of the fragments that it has seen."""
@@ -52,6 +58,17 @@ class Engine:
 
     def rewrite(self, data: bytes, only: Only | None = None) -> Rewrite:
         """Port one file's bytes; never raises for what they hold (see `rewrite_source`)."""
+        try:
+            return self._rewritten(data, only)
+        except RecursionError:
+            pass
+        try:
+            with recursion_limit(20_000):
+                return self._rewritten(data, only)
+        except RecursionError:
+            return Rewrite(data, (unreadable(SourceError(_TOO_DEEP)),))
+
+    def _rewritten(self, data: bytes, only: Only | None) -> Rewrite:
         has_sites = may_have_sites(data)
         if not has_sites and MARK not in data:
             return Rewrite(data, ())

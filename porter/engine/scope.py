@@ -34,6 +34,7 @@ class Scope:
     parent: Scope | None = None
     walruses: Sequence[int] = ()
     module_globals: dict[str, list[Binding]] = field(default_factory=dict)
+    _meanings: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def is_class(self) -> bool:
@@ -84,6 +85,11 @@ class Scope:
 
     def meaning(self, name: str) -> str | None:
         """Return what a name stands for here, in the terms of `Context.names`."""
+        if name not in self._meanings:
+            self._meanings[name] = self._meaning(name)
+        return self._meanings[name]
+
+    def _meaning(self, name: str) -> str | None:
         scope, bindings = self.find(name)
         if not bindings:
             if name == "torch":

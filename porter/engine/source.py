@@ -137,14 +137,25 @@ class Source:
     def position(self, offset: int) -> tuple[int, int]:
         """Return line and column, both from 1, the column in characters."""
         line = self.line_of(offset)
-        before = self.data[self.line_starts[line - 1] : offset]
+        start = self.line_starts[line - 1]
+        if self._is_ascii:
+            return line, offset - start + 1
+        before = self.data[start:offset]
         return line, len(before.decode("utf-8", "replace")) + 1
+
+    def line_length(self, line: int) -> int:
+        """Return the bytes of a line, its line end included."""
+        end = self.line_starts[line] if line < len(self.line_starts) else len(self.data)
+        return end - self.line_starts[line - 1]
 
     def line_text(self, line: int) -> str:
         """Return a line without its line end."""
         start = self.line_starts[line - 1]
-        end = self.line_starts[line] if line < len(self.line_starts) else len(self.data)
-        return self.data[start:end].decode("utf-8").rstrip("\r\n")
+        return self.data[start : start + self.line_length(line)].decode("utf-8").rstrip("\r\n")
+
+    @cached_property
+    def _is_ascii(self) -> bool:
+        return self.data.isascii()
 
     @cached_property
     def newline(self) -> str:

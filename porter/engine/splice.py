@@ -58,6 +58,7 @@ class Spliced:
         self._ends = [c.end for c in self.changes]
         deltas = (len(c.text) - (c.end - c.start) for c in self.changes)
         self._shift = [0, *accumulate(deltas)]
+        self._numbers = {id(c): number for number, c in enumerate(self.changes)}
 
     def start(self, offset: int) -> int:
         """Return where a node that started at the old offset starts now."""
@@ -74,8 +75,8 @@ class Spliced:
         return offset + self._shift[at]
 
     def new_start(self, change: Change) -> int:
-        """Return where a change's text starts in the new text."""
-        return change.start + self._shift[self.changes.index(change)]
+        """Return where the text of one of `changes` starts in the new text."""
+        return change.start + self._shift[self._numbers[id(change)]]
 
     def within(self, start: int, end: int) -> bool:
         """Whether any change touches the old extent."""
