@@ -22,6 +22,7 @@ the file interesting are gone.
 
 _QUOTED = rb"[\"'][^\"'\n]{0,100}"
 _GIVEN = rb"[\"']?\]?\s*[:=]\s*"  # `name=`, `"name": `, `["name"] = `
+_READ = rb"\b(?!\(|\s*=[^=])"  # an attribute that is neither called nor given a value
 
 HINTS = (
     (
@@ -52,14 +53,27 @@ HINTS = (
         rb"|_map" + _GIVEN + rb"(?:\{|\d|\w*rank))",
     ),
     ((b"convert_sync_batchnorm",), rb"convert_sync_batchnorm\("),
-    ((b"load_in_",), rb"load_in_[48]bit" + _GIVEN + rb"(?!False|None|load_in_|bool|Opt)\w"),
+    (
+        (b"load_in_",),
+        rb"load_in_[48]bit(?:" + _GIVEN + rb"(?!False|None|load_in_|bool|Opt)\w"
+        rb"|(?<=\.load_in_.bit)" + _READ + rb")",
+    ),
     (
         (b"flash_attention_",),
         rb"flash_attention_(?:2\s*=\s*True|\d(?<=[\"']flash_attention_\d)"
         rb"(?<![=!]= [\"']flash_attention_\d)[\"'](?!\s*[\]:]))",
     ),
     ((b"optim=",), rb"optim=[\"'](?:paged_|\w+_(?:[48]bit|32bit|apex_fused))"),
-    ((b"tf32=",), rb"tf32=(?!False|None)"),
+    ((b"tf32=", b".tf32"), rb"tf32(?:=(?!False|None)|(?<=\.tf32)" + _READ + rb")"),
+    (
+        (b".flash_attention", b".s2_attention", b".sdp_attention", b".xformers_attention"),
+        rb"_attention(?:(?<=\.flash_attention)|(?<=\.s2_attention)|(?<=\.sdp_attention)"
+        rb"|(?<=\.xformers_attention))" + _READ,
+    ),
+    (
+        (b"_require",),
+        rb"[\"'](?:flash[-_]attn|xformers|bitsandbytes|cupy|nvidia-)|[+/]cu1\d",
+    ),
     ((b"ightning",), rb"accelerator\s*=\s*[\"'(\w]|gpus\s*=\s*[^=0N]"),
 )
 """A file with one of the words may hold a site where the expression finds something.
@@ -85,7 +99,9 @@ LINE_WORDS = (
     *(b"flash_attention_", b"tf32", b"_8bit", b"paged_", b"apex_fused", b"is_torch_bf16"),
     *(b"torch.load", b"torch.compile", b"_autocast_", b"GradScaler", b"fork_rng", b"import load"),
     *(b"convert_sync_batchnorm", b"get_device()", b"cpp_extension", b"accelerator=", b"gpus="),
-    *(b".load(", b"output_device"),
+    *(b".load(", b"output_device", b"_attention"),
+    *(b"flash-attn", b"xformers", b"bitsandbytes", b"cupy-", b"triton", b"nvidia-"),
+    *(b"+cu1", b"/cu1"),
 )
 """A line with one of these may hold a site, in a file that has another reason to be looked at."""
 
@@ -145,6 +161,7 @@ ATTRIBUTES = frozenset(
     set_autocast_enabled set_autocast_gpu_dtype fork_rng
     is_nccl_available ProcessGroupNCCL DataParallel data_parallel DistributedDataParallel
     convert_sync_batchnorm
+    flash_attention s2_attention sdp_attention xformers_attention load_in_8bit load_in_4bit tf32
     """.split()
 )
 """An expression with one of these behind a dot may hold a site."""
@@ -164,7 +181,11 @@ STRINGS = (
     "nccl",
     "cublas_",
     "nvte_",
-    "flash_attention_",
+    "flash_attention",
+    "s2_attention",
+    "sdp_attention",
+    "xformers_attention",
+    "tf32",
     "_8bit",
     "paged_",
     "apex_fused",
@@ -172,6 +193,7 @@ STRINGS = (
     "pin_memory",
     "fork",
     "local_rank",
+    *("flash-attn", "xformers", "bitsandbytes", "cupy-", "nvidia-", "+cu1", "/cu1"),
 )
 """A string that holds one of these, in any case and without blanks, may be a site."""
 

@@ -1,0 +1,3 @@
+"""Reading files of configuration: from text to the subjects that it speaks of."""
+
+from __future__ import annotations
