@@ -14,9 +14,12 @@ from porter.commands import examples
 _COMMANDS = {
     "rewrite": "rewrite",
     "check": "check",
+    "report": "report",
     "rules": "rules",
     "explain": "rules",
     "vendor": "vendor",
+    "verify": "verify",
+    "doctor": "doctor",
 }
 """The modules of the commands in `porter.commands`; one is imported when it is asked for."""
 

@@ -19,7 +19,8 @@ class Config:
     """The settings of a project; `path` is the file that they stand in, None without one.
 
     `exclude`, `vendor`, `baseline` and the patterns of `per_file_ignores`, each with its codes,
-    are relative to that file's folder.
+    are relative to that file's folder; so is `reference` in `verify`, whose keys are the options
+    of `porter verify` and `command`.
     """
 
     path: Path | None = None
@@ -30,6 +31,7 @@ class Config:
     vendor: str | None = None
     baseline: str | None = None
     per_file_ignores: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    verify: Mapping[str, Any] = field(default_factory=dict)
 
 
 _TYPES = {
@@ -40,6 +42,17 @@ _TYPES = {
     "vendor": "the path of a folder",
     "baseline": "the path of a file",
     "per-file-ignores": "a table from patterns to lists of codes",
+    "verify": "a table",
+}
+_VERIFY_TYPES = {
+    "command": "a list of strings",
+    "backend": "a list of strings",
+    "reference": "the path of a folder",
+    "reference-backend": "a backend",
+    "steps": "a whole number of at least 1",
+    "rtol": "a number of at least 0",
+    "timeout": "a number of at least 0",
+    "devices": "a whole number of at least 1",
 }
 _PER_RUN = {"all", "allow-dirty", "diff-base", "dry-run", "exit-zero", "fix", "format", "staged"}
 _PER_RUN |= {"statistics", "strict-baseline", "verbose", "write-baseline"}
@@ -86,26 +99,40 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _config(path: Path, table: dict[str, Any]) -> Config:
-    for key, value in table.items():
+    for key in table:
         if key in _PER_RUN:
             raise Refused(f"{path}: tool.porter.{key} is for the command line only")
-        if key not in _TYPES:
-            close = difflib.get_close_matches(key, _TYPES, 1)
-            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(_TYPES)}"
-            raise Refused(f"{path}: tool.porter.{key} is unknown; {hint}")
-        if not _fits(value, _TYPES[key]):
-            raise Refused(f"{path}: tool.porter.{key} has to be {_TYPES[key]}, not {value!r}")
-    values: dict[str, Any] = {
+    values = _checked(path, "tool.porter", table, _TYPES)
+    if "verify" in values:
+        values["verify"] = _checked(path, "tool.porter.verify", values["verify"], _VERIFY_TYPES)
+    return Config(path=path, **values)
+
+
+def _checked(
+    path: Path, name: str, table: dict[str, Any], types: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a table's values, lists as tuples, under keys that are Python names."""
+    for key, value in table.items():
+        if key not in types:
+            close = difflib.get_close_matches(key, types, 1)
+            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(types)}"
+            raise Refused(f"{path}: {name}.{key} is unknown; {hint}")
+        if not _fits(value, types[key]):
+            raise Refused(f"{path}: {name}.{key} has to be {types[key]}, not {value!r}")
+    return {
         key.replace("-", "_"): tuple(v) if isinstance(v, list) else v for key, v in table.items()
     }
-    return Config(path=path, **values)
 
 
 def _fits(value: object, kind: str) -> bool:
     match kind:
         case "a list of strings":
             return isinstance(value, list) and all(isinstance(item, str) for item in value)
-        case "the path of a folder" | "the path of a file":
+        case "a table":
+            return isinstance(value, dict)
+        case "a number of at least 0":
+            return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
+        case "the path of a folder" | "the path of a file" | "a backend":
             return isinstance(value, str) and value != ""
         case "a table from patterns to lists of codes":
             lists = value.values() if isinstance(value, dict) else [None]

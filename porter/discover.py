@@ -1,4 +1,4 @@
-"""Which files a run is about: paths from the command line become Python files."""
+"""Which files a run is about: paths from the command line become files of kinds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from porter import git
+from porter import git, kinds
 from porter.exclude import Exclusion
 from porter.listing import Listing, base_without_git, listings
 
@@ -25,13 +25,15 @@ class File:
 
     `path` opens it and names it to the user. `name` is its path relative to `root`, with forward
     slashes; `root` is the repository's folder where `in_git` says that git can bring the file
-    back, and elsewhere what paths in a diff are to be relative to.
+    back, and elsewhere what paths in a diff are to be relative to. `kind` is one of
+    `porter.kinds`.
     """
 
     path: Path
     root: Path
     name: str
     in_git: bool
+    kind: str = kinds.PYTHON
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Discovery:
 
 
 def discover(paths: Sequence[Path], exclusions: Sequence[Exclusion] = ()) -> Discovery:
-    """Find the Python files at and below the paths.
+    """Find the files at and below the paths that porter reads: code, and configuration.
 
     In a git work tree these are the tracked files and the untracked ones that are not ignored;
     elsewhere all but those in junk folders. A file that is a path of its own is taken whatever
@@ -94,7 +96,8 @@ class _Search:
         """Real folders that links may lead into, and what the user calls each."""
         self._taken: set[Path] = set()
         self._links: dict[Path, Path] = {}
-        self._single: dict[Path, Path] = {}
+        self._single: dict[Path, tuple[Path, str]] = {}
+        """Of real files, what the user calls each, and its kind."""
 
     def add_listing(self, listing: Listing) -> None:
         """Take the files of a listing, and remember its links."""
@@ -123,7 +126,7 @@ class _Search:
                 self._add_listed(listing, name, real)
 
     def add_file(self, path: Path) -> None:
-        """Take a file that the user names, if it is Python."""
+        """Take a file that the user names, if it is of a kind that porter reads."""
         if path.is_symlink():
             self._links[path] = _real(path)
         else:
@@ -133,7 +136,7 @@ class _Search:
         """Take the files that links lead to, where they are below the given paths."""
         for link, target in self._links.items():
             is_folder = stat.S_ISDIR(_mode(target))
-            if not is_folder and link.suffix != ".py":
+            if not is_folder and not kinds.of(link.as_posix()):
                 continue
             trees = [tree for tree in self._trees if target.is_relative_to(tree)]
             if not _mode(target):
@@ -154,7 +157,8 @@ class _Search:
             for real in reals:
                 base = root or base_without_git(real.parent)
                 name = real.relative_to(base).as_posix()
-                self._take(File(self._single[real], base, name, name in known), real)
+                path, kind = self._single[real]
+                self._take(File(path, base, name, name in known, kind), real)
 
     def _known_to_git(self, root: Path, reals: list[Path]) -> set[str]:
         names = [real.relative_to(root).as_posix() for real in reals]
@@ -172,17 +176,24 @@ class _Search:
             return  # tracked, and removed since
         if stat.S_ISREG(mode):
             inside = real.relative_to(listing.root).as_posix()
-            self._take(File(listing.top / name, listing.root, inside, listing.in_git), real)
+            kind = kinds.of(inside)
+            if not kinds.is_data(kind, _size(real)):
+                self._take(
+                    File(listing.top / name, listing.root, inside, listing.in_git, kind), real
+                )
         else:
             self._skip(listing.top / name, "not a regular file")
 
     def _add_single(self, path: Path, real: Path, root: Path) -> None:
         if self._is_excluded(real, root):
             return
-        if _is_python(real):
-            self._single.setdefault(real, path)
+        kind = _kind(real)
+        if not kind:
+            self._skip(path, "neither code nor configuration that porter reads")
+        elif kinds.is_data(kind, _size(real)):
+            self._skip(path, "too large to be configuration")
         else:
-            self._skip(path, "not a Python file")
+            self._single.setdefault(real, (path, kind))
 
     def _take(self, file: File, real: Path) -> None:
         if real not in self._taken:
@@ -217,21 +228,23 @@ def _mode(path: Path) -> int:
         return stat.S_IFREG  # reading it will tell
 
 
-def _is_python(path: Path) -> bool:
-    """Whether a file that the user names is Python: by its name, or its first line."""
-    if path.suffix not in {"", ".py"} or not stat.S_ISREG(_mode(path)):
-        return False
-    if path.suffix:
-        return True
+def _size(path: Path) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
+
+
+def _kind(path: Path) -> str:
+    """Return the kind of a file that the user names: by its name, or its first line."""
+    if not stat.S_ISREG(_mode(path)):
+        return ""
+    kind = kinds.of(path.as_posix())
+    if kind or path.suffix:
+        return kind
     try:
         with path.open("rb") as file:
             line = file.readline(200)
     except OSError:
-        return True  # reading it will tell
-    return is_script(line)
-
-
-def is_script(data: bytes) -> bool:
-    """Whether a file's beginning says that Python runs it."""
-    line = data[:200].partition(b"\n")[0]
-    return line.startswith(b"#!") and b"python" in line
+        return kinds.PYTHON  # reading it will tell
+    return kinds.of_script(line)

@@ -61,6 +61,17 @@ def untracked(folder: Path) -> list[str]:
     return _ask(folder, "ls-files", "-z", "--others", "--exclude-standard")
 
 
+def matching(root: Path, pathspec: str) -> list[str]:
+    """Return the files, tracked or not but not ignored, that a pathspec matches.
+
+    Raises:
+        GitError: see there.
+    """
+    return _ask(
+        root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", pathspec
+    )
+
+
 def ignored(root: Path, paths: Iterable[str]) -> set[str]:
     """Return those of the paths (relative to `root`) that are neither tracked nor to be tracked.
 

@@ -1,4 +1,4 @@
-"""The Python files and the links below a folder: from git where it can tell, else from a walk."""
+"""The files that porter reads below a folder: from git where it can tell, else from a walk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from porter import git
+from porter import git, kinds
 from porter.walk import walk
 
 
@@ -20,7 +20,8 @@ class Listing:
         real: the same, absolute and without links.
         root: the folder of its repository; without one, what paths in diffs are relative to.
         in_git: whether git listed the files.
-        names: Python files and links below `top`, relative to it, with forward slashes.
+        names: files of a kind that porter reads, and links, below `top`, relative to it, with
+            forward slashes.
         repositories: those inside a repository, which are not looked into; likewise relative.
         unreadable: folders that can't be listed.
         refusal: why git can't tell about the repository, where there is one.
@@ -77,11 +78,11 @@ def _ask_git(listing: Listing) -> bool:
     for mode, name in tracked:
         if mode == git.SUBMODULE:
             listing.repositories.append(name)
-        elif mode == git.LINK or name.endswith(".py"):
+        elif mode == git.LINK or kinds.of(name):
             listing.names.append(name)
     for name in untracked:
         if name.endswith("/"):
             listing.repositories.append(name.rstrip("/"))
-        elif name.endswith(".py"):
+        elif kinds.of(name):
             listing.names.append(name)
     return True

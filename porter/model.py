@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -37,13 +38,31 @@ NO_RULES = frozenset({UNREADABLE, UNSPOKEN, IDLE_PRAGMA})
 
 
 @dataclass(frozen=True)
+class Cell:
+    """Where in a notebook a finding stands, as its reader sees it.
+
+    `number` counts all cells from 1; lines and columns count inside the cell, as in `Finding`.
+    """
+
+    number: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True)
 class Finding:
     """One site in one file.
 
     Lines and columns count from 1, columns in characters, as editors do; `end_column` is the
     first column behind the site. Line and column point at what names the site: at `.cuda` behind
     a chain that may have begun some lines earlier. `first_line` is the first line that the site
-    changes or, where it is left, `line`. `source` is the line, without its line end.
+    changes or, where it is left, `line`. `source` is the line, without its line end;
+    empty where the line is longer than 2,000 bytes.
+
+    In a notebook these are places in the file's JSON text, which is what git and editors mean by
+    a line; `cell` has the place in its cell, and `source` is the line of the cell.
     """
 
     code: str
@@ -56,6 +75,25 @@ class Finding:
     source: str = ""
     replacement: str | None = None
     first_line: int = 0
+    cell: Cell | None = None
+
+    @property
+    def place(self) -> str:
+        """Line and column for people: "12:5", in a notebook "cell 3:2:5"."""
+        if self.cell is None:
+            return f"{self.line}:{self.column}"
+        return f"cell {self.cell.number}:{self.cell.line}:{self.cell.column}"
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The columns of `source`, from 0, between which the site lies, as far as it does."""
+        at = self.cell or self
+        end = at.end_column - 1 if at.end_line == at.line else len(self.source)
+        return at.column - 1, end
+
+
+Only = Callable[[Finding], bool]
+"""Tells which findings are asked for."""
 
 
 @dataclass(frozen=True)
@@ -115,12 +153,14 @@ class Options:
     """What a run of the engine may be told.
 
     `select` and `ignore` hold codes or prefixes of codes ("PTR101", "PTR2"); an empty `select`
-    means all. `ignore` wins.
+    means all. `ignore` wins. `configs` lets files of configuration be rewritten, where that is
+    safe.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     shim: Shim = Shim()
+    configs: bool = False
 
     def wants(self, code: str) -> bool:
         """Whether the rule with this code takes part."""

@@ -26,7 +26,7 @@ def finding_lines(report: Report, *, verbose: bool) -> Iterator[str]:
     for file in report.files:
         for finding in file.findings:
             if verbose or finding.level in _ALWAYS:
-                place = f"{shown(file.path)}:{finding.line}:{finding.column}"
+                place = f"{shown(file.path)}:{finding.place}"
                 yield f"{place}: {finding.code} {_message(finding)}"
 
 
@@ -79,8 +79,11 @@ def as_json(report: Report, *, dry_run: bool) -> str:
 
     A finding has "code", "level" ("rewritten", "note", "manual" or "error"), "message", "line",
     "column", "end_line", "end_column" (all from 1, columns in characters, the end exclusive),
-    "source" (the site's first line) and "replacement" (null where there is none). Bytes of paths
-    and diffs that are not UTF-8 are lone surrogates, as Python's "surrogateescape" makes them.
+    "source" (the site's first line) and "replacement" (null where there is none). "cell" is null
+    outside of notebooks; there it is an object with the cell's "number", of all cells from 1, and
+    the site's "line", "column", "end_line" and "end_column" in the cell, whose line "source" is,
+    while the other places are in the notebook's JSON text. Bytes of paths and diffs that are not
+    UTF-8 are lone surrogates, as Python's "surrogateescape" makes them.
     """
     import json
 

@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter import diff, write
+from porter import diff, readers, vendored, write
 from porter.discover import File
-from porter.engine.prefilter import may_have_sites
-from porter.model import Finding, Level, Options, Rewrite
+from porter.model import Finding, Level, Options
 from porter.parallel import Died, cpu_count, ordered_map
 from porter.report import FileReport, error
 from porter.settings import PerFile
@@ -26,9 +25,6 @@ _ENOUGH_FOR_WORKERS = 2_000_000
 """Bytes with sites below which forking costs more time than it saves."""
 
 _NOTHING = PerFile()
-
-SHIM = b"# porter_runtime "
-"""How each file of a copied shim begins."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ def scan(files: Sequence[File]) -> Scan:
         except OSError as problem:
             unread.append(FileReport(str(file.path), (unreadable(problem),)))
             continue
-        if may_have_sites(data) and not data.startswith(SHIM):
+        if readers.may_have_sites(data, file.kind) and not data.startswith(vendored.MARK):
             hits.append(file)
             size += len(data)
     return Scan(hits, size, unread)
@@ -142,15 +138,12 @@ def _rewritten(
     """Yield each hit with what became of it in memory."""
     if not scanned.hits:
         return  # and libcst is never imported
-    from porter import engine
-
-    # Whatever the engine imports and sets up, workers are to inherit.
-    engine.rewrite_source(b"", options=options)
+    readers.warm_up({file.kind: file.name for file in scanned.hits}, options)
     jobs = workers_for(scanned.size, jobs)
 
     def work(file: File) -> _Rewritten:
         own = per_file.options(options, file.root / file.name, file.root)
-        return _rewrite(engine.rewrite_source, file, own, with_diff=with_diff)
+        return _rewrite(file, own, with_diff=with_diff)
 
     with collector_off(), contextlib.closing(ordered_map(work, scanned.hits, jobs)) as results:
         for file, result in zip(scanned.hits, results, strict=True):
@@ -159,12 +152,10 @@ def _rewritten(
             yield file, result
 
 
-def _rewrite(
-    engine: Callable[..., Rewrite], file: File, options: Options, *, with_diff: bool
-) -> _Rewritten:
+def _rewrite(file: File, options: Options, *, with_diff: bool) -> _Rewritten:
     try:
         data = file.path.read_bytes()
-        rewrite = engine(data, options=options)
+        rewrite = readers.rewrite(data, kind=file.kind, name=file.name, options=options)
     except OSError as problem:
         return _Rewritten((unreadable(problem),))
     except Exception as problem:  # a fault of porter's own must not cost the other files

@@ -11,6 +11,7 @@ from porter import config
 from porter.errors import Refused
 from porter.exclude import Excluder, Exclusion, PatternError
 from porter.model import IDLE_PRAGMA, UNSPOKEN, Options
+from porter.vendored import find_package
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,11 @@ class PerFile:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one run; `vendor` and `baseline` are paths that can be opened."""
+    """The settings of one run; `vendor` and `baseline` are paths that can be opened.
+
+    `vendor` is the package with the repository's copy of the shim: the one that was named, else
+    the only one that is there.
+    """
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
@@ -75,6 +80,8 @@ def resolve(
         exclusions.append(
             _exclusion(configured.path.parent, configured.exclude, f"{configured.path}: exclude")
         )
+    if vendor is None:
+        vendor = find_package(paths[0])
     return Settings(
         _codes(select, "--select") or _codes(configured.select, f"{configured.path}: select"),
         _codes(ignore, "--ignore") or _codes(configured.ignore, f"{configured.path}: ignore"),
@@ -112,9 +119,9 @@ def _codes(given: Iterable[str], where: str) -> tuple[str, ...]:
     )
     if not codes:
         return ()
-    from porter.rule import all_rules
+    from porter.catalogue import catalogue
 
-    known = [UNSPOKEN, IDLE_PRAGMA, *(rule.code for rule in all_rules())]
+    known = [UNSPOKEN, IDLE_PRAGMA, *(rule.code for rule in catalogue())]
     for code in codes:
         if not any(each.startswith(code) for each in known):
             raise Refused(f"{where}: no rule's code begins with {code}; see `porter rules`")

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-NAME = "_accel"
+from porter.vendored import NAME
 
 _HEADER = """\
 # porter_runtime {version}, copied by porter: edit it there, `porter vendor --update` replaces this.

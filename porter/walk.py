@@ -6,11 +6,14 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from porter import kinds
+
 _JUNK = frozenset(
     {
         ".eggs",
         ".git",
         ".hg",
+        ".ipynb_checkpoints",
         ".mypy_cache",
         ".nox",
         ".pytest_cache",
@@ -33,8 +36,9 @@ _JUNK = frozenset(
 def walk(
     top: Path, repository: Callable[[Path], object], unreadable: Callable[[OSError], object]
 ) -> Iterator[str]:
-    """Yield the Python files, and all links, below `top`, relative to it, in a fixed order.
+    """Yield the files of a kind that porter reads, and all links, below `top`.
 
+    Names are relative to it, and come in a fixed order.
     Folders of generated, installed or downloaded files are passed over, as are virtual
     environments of any name; links are not followed.
 
@@ -56,8 +60,9 @@ def walk(
                 kept.append(name)
         folders[:] = kept
         for name in sorted(links + files):
-            if name.endswith(".py") or (folder / name).is_symlink():
-                yield (folder / name).relative_to(top).as_posix()
+            path = (folder / name).relative_to(top).as_posix()
+            if kinds.of(path) or (folder / name).is_symlink():
+                yield path
 
 
 def _is_junk(folder: Path) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,9 @@ from porter.check.dismiss import git_folder
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
+_JSON = (b".ipynb", b".json")
+_BEHIND = re.compile(rb'(?:\\n(?="))?"?,?\s*$')
+"""What the end of a line gets when another one follows it: `"x"` becomes `"x\\n",`."""
 _LINK = git.LINK.encode("ascii")
 _HEAD = "GITHEAD_"
 _LETTERS = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13}
@@ -84,7 +89,8 @@ def parse(patch: bytes) -> Iterator[Added]:
     """Yield the files of a git patch without context to which lines were added.
 
     Links are left out. Counts in the hunks' heads tell where a hunk ends: its lines may look like
-    anything.
+    anything. A line of JSON, notebooks included, that got or lost the comma at its end since
+    something was put behind it was there before.
     """
     name: bytes | None = None
     blob = ""
@@ -106,12 +112,32 @@ def parse(patch: bytes) -> Iterator[Added]:
             name = _unquoted(line[4:].removesuffix(b"\t")).partition(b"/")[2]
         elif (hunk := _HUNK.match(line)) is not None:
             removed, added = (int(hunk[n]) if hunk[n] else 1 for n in (1, 3))
-            if added and not link:
-                ranges.append(range(int(hunk[2]), int(hunk[2]) + added))
-            for _ in range(removed + added):
-                next(lines, b"")
+            body = list(itertools.islice(lines, removed + added))
+            if link:
+                continue
+            start = int(hunk[2])
+            if name is not None and name.endswith(_JSON):
+                ranges += _in_json(body, start)
+            elif added:
+                ranges.append(range(start, start + added))
     if name is not None and ranges:
         yield Added(name, blob, tuple(ranges))
+
+
+def _in_json(hunk: Iterable[bytes], start: int) -> Iterator[range]:
+    """Yield the lines that a hunk adds, from `start`, for more than what stands behind them."""
+    gone: Counter[bytes] = Counter()
+    line = start
+    for text in hunk:
+        bare = _BEHIND.sub(b"", text[1:])
+        if text.startswith(b"-"):
+            gone[bare] += 1
+        elif text.startswith(b"+"):
+            if gone[bare]:
+                gone[bare] -= 1
+            else:
+                yield range(line, line + 1)
+            line += 1
 
 
 def _unquoted(name: bytes) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
-from porter.engine.prefilter import may_have_sites
+from porter import kinds, readers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,10 +42,13 @@ def _is_plain(path: str, judged_as_it_is: bool) -> bool:
         found = os.stat(path)  # noqa: PTH116  # pathlib takes as long to import as all this
         if not stat.S_ISREG(found.st_mode):
             return False
-        with open(path, "rb") as file:  # noqa: PTH123
-            data = file.read()
-        if may_have_sites(data) or b"porter:" in data:
-            return False
+        kind = kinds.of(path.replace(os.sep, "/"))
+        if not kinds.is_data(kind, found.st_size):
+            with open(path, "rb") as file:  # noqa: PTH123
+                data = file.read()
+            kind = kind or kinds.of_script(data) or kinds.PYTHON
+            if readers.may_have_sites(data, kind) or b"porter:" in data:
+                return False
         return judged_as_it_is or _is_as_staged(os.path.realpath(path), found)
     except OSError:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from porter import write
+from porter import readers, write
 from porter.check.judge import Verdict, read
 from porter.check.report import CheckReport
 from porter.model import Finding, Level, Options
@@ -42,20 +42,24 @@ def _fix(
     wanted = {_place(f) for f in verdict.findings if f.level is Level.REWRITTEN}
     if not wanted:
         return verdict, 0
-    from porter.engine import rewrite_source
-
-    path = verdict.target.path
+    target = verdict.target
     try:
-        data = path.read_bytes()
-        if _lines(data) != _lines(read(verdict.target)):
+        data = target.path.read_bytes()
+        if _lines(data) != _lines(read(target)):
             return _with(verdict, error(_UNSTAGED)), 0
-        rewrite = rewrite_source(data, options=options, only=lambda f: _place(f) in wanted)
+        rewrite = readers.rewrite(
+            data,
+            kind=target.kind,
+            name=target.name,
+            options=options,
+            only=lambda f: _place(f) in wanted,
+        )
         if rewrite.failed:
             return _with(verdict, *(f for f in rewrite.findings if f.level is Level.ERROR)), 0
         if rewrite.output != data:
             with write.signals_held():
                 before_write()
-                write.replace(path, rewrite.output, read=write.digest(data))
+                write.replace(target.path, rewrite.output, read=write.digest(data))
     except (OSError, write.WriteError) as problem:
         return _with(verdict, error(f"not fixed: {problem}")), 0
     left = {_place(f): f for f in rewrite.findings if f.level is not Level.REWRITTEN}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from porter import run
+from porter import kinds, readers, run, vendored
 from porter.check import added
 from porter.check.targets import Target
 from porter.engine.pragmas import MARK
-from porter.engine.prefilter import may_have_sites
 from porter.model import Finding, Level, Options, Rewrite, Suppressed
 from porter.parallel import Died, ordered_map
 from porter.settings import PerFile
@@ -78,10 +78,7 @@ def judge(
     """
     scanned = [(target, _first_look(target)) for target in targets]
     hits = [target for target, look in scanned if look is None]
-    if any(look is None for _, look in scanned):
-        from porter import engine
-
-        engine.rewrite_source(b"cuda", options=options)  # what workers are to inherit
+    readers.warm_up({target.kind: target.name for target in hits}, options)
 
     def work(target: Target) -> Verdict:
         own = per_file.options(options, target.root / target.name, target.root)
@@ -114,7 +111,8 @@ def _first_look(target: Target) -> Verdict | None:
         data = read(target)
     except OSError as problem:
         return Verdict(target, (run.unreadable(problem),))
-    if data.startswith(run.SHIM) or not (may_have_sites(data) or MARK in data):
+    has_sites = readers.may_have_sites(data, target.kind) or MARK in data
+    if data.startswith(vendored.MARK) or not has_sites:
         return Verdict(target, ())
     return None
 
@@ -127,11 +125,9 @@ def _size(target: Target) -> int:
 
 
 def _judge(target: Target, options: Options, *, with_fixes: bool) -> Verdict:
-    from porter import engine
-
     try:
         data = read(target)
-        rewrite = engine.rewrite_source(data, options=options)
+        rewrite = readers.rewrite(data, kind=target.kind, name=target.name, options=options)
     except OSError as problem:
         return Verdict(target, (run.unreadable(problem),))
     except Exception as problem:  # a fault of porter's own must not cost the other files
@@ -139,17 +135,26 @@ def _judge(target: Target, options: Options, *, with_fixes: bool) -> Verdict:
     findings = [f for f in rewrite.findings if f.level in _LEFT]
     suppressed = [s for s in rewrite.suppressed if s.finding.level in _LEFT]
     if target.lines is not None:
-        text = data.splitlines()
+        text = _lines(data, target.kind)
         new = added.own_lines(data, target.lines)
         findings = [f for f in findings if _is_new(f, new, text)]
         suppressed = [s for s in suppressed if _is_new(s.finding, new, text)]
-    fixes = _fixes(data, rewrite, findings) if with_fixes else ()
+    fixes = _fixes(target.kind, data, rewrite, findings) if with_fixes else ()
     return Verdict(
         target,
         tuple(map(_explained, findings)),
         tuple(replace(s, finding=_explained(s.finding)) for s in suppressed),
         fixes=fixes,
     )
+
+
+def _lines(data: bytes, kind: str) -> list[bytes]:
+    """Return the lines of a file; those of a notebook that hold code, as that code."""
+    if kind == kinds.NOTEBOOK:
+        from porter.notebooks import lines_of_code
+
+        return lines_of_code(data)
+    return data.splitlines()
 
 
 def _is_new(finding: Finding, new: frozenset[int], text: Sequence[bytes]) -> bool:
@@ -167,7 +172,7 @@ def _is_new(finding: Finding, new: frozenset[int], text: Sequence[bytes]) -> boo
         after = finding.replacement.splitlines() or [""]
         before = [line.decode("utf-8", "replace") for line in text[first - 1 : last]]
         if before:
-            before[-1] = before[-1][: finding.end_column - 1]
+            before[-1] = before[-1][: (finding.cell or finding).end_column - 1]
         while len(before) > 1 and len(after) > 1 and before[-1] == after[-1]:
             before.pop()
             after.pop()
@@ -184,20 +189,23 @@ def _explained(finding: Finding) -> Finding:
 
 @lru_cache(maxsize=1)
 def _summaries() -> dict[str, str]:
-    from porter.rule import all_rules
+    from porter.catalogue import catalogue
 
-    return {rule.code: rule.summary for rule in all_rules()}
+    return {rule.code: rule.summary for rule in catalogue()}
 
 
 def _fixes(
-    data: bytes, rewrite: Rewrite, findings: Sequence[Finding]
+    kind: str, data: bytes, rewrite: Rewrite, findings: Sequence[Finding]
 ) -> tuple[tuple[Fix, ...], ...]:
     """Return for each finding the changes that port it: its own, and the shim's import."""
     from porter.engine.source import Source
 
     if not rewrite.changes:
         return tuple(() for _ in findings)
-    source = Source.decode(data)
+    if kind == kinds.PYTHON:
+        source = Source.decode(data)
+    else:  # no cookie says anything else
+        source = Source(data.removeprefix(codecs.BOM_UTF8), "utf-8", b"")
     regions = [
         (change, Fix(*source.position(change.start), *source.position(change.end), text))
         for change in rewrite.changes

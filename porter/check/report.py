@@ -58,7 +58,10 @@ class CheckReport:
 
 
 def told(finding: Finding) -> str:
-    """Return a finding's message, with what to write where porter knows it."""
-    if finding.level is not Level.REWRITTEN or finding.replacement is None:
-        return finding.message
-    return f"{finding.message} Write: {' '.join(finding.replacement.split())}"
+    """Return a finding's message, with its cell, and with what to write where porter knows it."""
+    cell = finding.cell
+    text = f"cell {cell.number}, line {cell.line}: " if cell else ""
+    text += finding.message
+    if finding.level is Level.REWRITTEN and finding.replacement is not None:
+        text += f" Write: {' '.join(finding.replacement.split())}"
+    return text

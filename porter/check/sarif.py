@@ -15,11 +15,11 @@ from typing import Any
 from urllib.parse import quote
 
 import porter
+from porter.catalogue import Page, catalogue
 from porter.check import baseline
 from porter.check.judge import Fix, Verdict
 from porter.check.report import CheckReport, told
 from porter.model import IDLE_PRAGMA, UNREADABLE, UNSPOKEN, Finding
-from porter.rule import Rule, all_rules
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT = "ROOT"
@@ -38,7 +38,7 @@ def as_sarif(report: CheckReport) -> str:
     Findings that a pragma keeps, or that the baseline holds, are results with a suppression.
     Paths are relative to the working directory, which the log names.
     """
-    rules = [*(_own_rule(*entry) for entry in _ENGINE.items()), *map(_rule, all_rules())]
+    rules = [*(_own_rule(*entry) for entry in _ENGINE.items()), *map(_rule, catalogue())]
     index = {rule["id"]: number for number, rule in enumerate(rules)}
     results: list[Json] = []
     for verdict in report.verdicts:
@@ -59,7 +59,7 @@ def as_sarif(report: CheckReport) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(rule: Rule) -> Json:
+def _rule(rule: Page) -> Json:
     before, after = rule.rewrites[0] if rule.rewrites else ("", "")
     example = f"\n\nBefore:\n\n{_block(before)}\n\nAfter:\n\n{_block(after)}" if before else ""
     return {
@@ -119,6 +119,13 @@ def _result(verdict: Verdict, finding: Finding, index: dict[str, int]) -> Json:
     }
     if finding.source:
         region["snippet"] = {"text": _text(finding.source)}
+    location: Json = {
+        "physicalLocation": {"artifactLocation": _location(verdict), "region": region}
+    }
+    if finding.cell is not None:
+        location["logicalLocations"] = [
+            {"name": f"cell {finding.cell.number}", "fullyQualifiedName": finding.place}
+        ]
     # What it is known by stays the same when code above it moves.
     digest = hashlib.sha256(repr(baseline.key(finding)).encode("utf-8", "surrogatepass"))
     return {
@@ -126,9 +133,7 @@ def _result(verdict: Verdict, finding: Finding, index: dict[str, int]) -> Json:
         "ruleIndex": index[finding.code],
         "level": "error",
         "message": {"text": _text(told(finding)) or finding.code},
-        "locations": [
-            {"physicalLocation": {"artifactLocation": _location(verdict), "region": region}}
-        ],
+        "locations": [location],
         "partialFingerprints": {"porterSourceLine/v1": digest.hexdigest()},
     }
 

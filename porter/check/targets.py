@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter import git
+from porter import git, kinds
 from porter.check import added
-from porter.discover import Discovery, discover, is_excluded, is_script
+from porter.discover import Discovery, File, discover, is_excluded
 from porter.errors import Refused
 from porter.exclude import Exclusion
 
-_PYTHON = "*.py"
 _BY_HAND = "--all judges whole files"
 
 
@@ -24,7 +23,8 @@ class Target:
 
     `path` names it to the user and opens it in the work tree; `root / name` is the same, absolute
     and without links. `data` is the content to judge, None where that is the work tree's; `lines`
-    are the new ones, as git counts, None where all of the file is judged.
+    are the new ones, as git counts, None where all of the file is judged. `kind` is one of
+    `porter.kinds`.
     """
 
     path: Path
@@ -32,6 +32,7 @@ class Target:
     name: str
     data: bytes | None = None
     lines: tuple[range, ...] | None = None
+    kind: str = kinds.PYTHON
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def everything(paths: Sequence[Path], exclusions: Sequence[Exclusion], kind: str
     """
     _roots(paths)
     found = discover(paths, exclusions)
-    return Scope(kind, [Target(f.path, f.root, f.name) for f in found.files], found)
+    return Scope(kind, [_whole(f) for f in found.files], found)
 
 
 def staged(
@@ -81,9 +82,11 @@ def staged(
             mine = [a for a in found if _is_wanted(root, a.name, inside, exclusions)]
             contents = git.blobs(root, [a.blob for a in mine])
         for each, data in zip(mine, contents, strict=True):
-            target = _target(root, each, data)
-            if target.path.suffix == ".py" or is_script(data):
-                targets.append(target)
+            name = os.fsdecode(each.name)
+            kind = kinds.of(name) or kinds.of_script(data)
+            if kind and not kinds.is_data(kind, len(data)):
+                path = Path(os.path.relpath(root / name))
+                targets.append(Target(path, root, name, data, each.lines, kind))
     if only_if_any and not any_staged:
         return None
     return Scope("staged", sorted(targets, key=_by_path), Discovery())
@@ -110,9 +113,9 @@ def since(paths: Sequence[Path], exclusions: Sequence[Exclusion], revision: str)
         lines = {os.fsdecode(each.name): each.lines for each in patched}
         for file in files:
             if file.name in new:
-                targets.append(Target(file.path, root, file.name))
+                targets.append(_whole(file))
             elif file.name in lines:
-                targets.append(Target(file.path, root, file.name, lines=lines[file.name]))
+                targets.append(replace(_whole(file), lines=lines[file.name]))
     return Scope("diff", sorted(targets, key=_by_path), found)
 
 
@@ -129,9 +132,9 @@ def _roots(paths: Iterable[Path]) -> dict[Path | None, list[Path]]:
 
 
 def _pathspecs(root: Path, paths: Iterable[Path]) -> list[str]:
-    """Return what to ask git about: renames only show where all files of a kind are compared."""
+    """Return what to ask git about: renames only show where all files are compared."""
     scripts = [p.relative_to(root).as_posix() for p in paths if not p.suffix and not p.is_dir()]
-    return [_PYTHON, *(f":(literal){name}" for name in scripts)]
+    return [*kinds.PATHSPECS, *(f":(literal){name}" for name in scripts)]
 
 
 def _is_wanted(
@@ -143,9 +146,8 @@ def _is_wanted(
     )
 
 
-def _target(root: Path, each: added.Added, data: bytes) -> Target:
-    name = os.fsdecode(each.name)
-    return Target(Path(os.path.relpath(root / name)), root, name, data, each.lines)
+def _whole(file: File) -> Target:
+    return Target(file.path, file.root, file.name, kind=file.kind)
 
 
 @contextlib.contextmanager

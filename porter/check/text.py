@@ -26,7 +26,7 @@ def lines(report: CheckReport) -> Iterator[str]:
     """Yield the findings, `path:line:col: CODE message` and what belongs to each."""
     for verdict in report.verdicts:
         for finding in verdict.findings:
-            place = f"{shown(verdict.path)}:{finding.line}:{finding.column}"
+            place = f"{shown(verdict.path)}:{finding.place}"
             code = click.style(finding.code, fg="red", bold=True)
             yield f"{click.style(place, bold=True)}: {code} {finding.message}"
             if finding.source.strip():
@@ -38,12 +38,12 @@ def lines(report: CheckReport) -> Iterator[str]:
 
 
 def _excerpt(finding: Finding) -> Iterator[str]:
-    start = max(finding.column - 1 - _WIDTH // 2, 0) if len(finding.source) > _WIDTH else 0
+    first, last = finding.span
+    start = max(first - _WIDTH // 2, 0) if len(finding.source) > _WIDTH else 0
     source = finding.source[start : start + _WIDTH]
-    at = finding.column - 1 - start
-    last = finding.end_column - 1 - start if finding.end_line == finding.line else len(source)
-    mark = source[at : min(last, len(source.rstrip()))] or " "
-    number = str(finding.line)
+    at = first - start
+    mark = source[at : min(last - start, len(source.rstrip()))] or " "
+    number = str((finding.cell or finding).line)
     margin = " " * len(number)
     yield f"  {number} | {_printable(source)}"
     carets = click.style("^" * sum(map(_cells, mark)), fg="red", bold=True)
@@ -73,9 +73,9 @@ def statistics(report: CheckReport) -> Iterator[str]:
     counts = Counter(finding.code for _, finding in report.findings)
     if not counts:
         return
-    from porter.rule import all_rules
+    from porter.catalogue import catalogue
 
-    rules = {rule.code: rule for rule in all_rules()}
+    rules = {rule.code: rule for rule in catalogue()}
     width = len(str(max(counts.values())))
     for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         rule = rules.get(code)

@@ -12,7 +12,7 @@ import click
 from porter import progress, render
 from porter.check import targets
 from porter.commands import examples
-from porter.commands.options import Command, selection
+from porter.commands.options import Command, configuration, selection
 from porter.commands.vendor import copy_shim, shim_in
 from porter.errors import Refused
 from porter.model import Options, Shim
@@ -60,6 +60,7 @@ def _scope_options(command: Command) -> Command:
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILES]...")
 @_scope_options
 @selection
+@configuration
 @click.option("--fix", is_flag=True, help="Port what was found, as porter rewrite would.")
 @click.option(
     "--format",
@@ -83,17 +84,18 @@ def check(
     ignore: Sequence[str],
     exclude: Sequence[str],
     jobs: int | None,
+    configs: bool,
     fix: bool,
     style: str,
     statistics: bool,
     exit_zero: bool,
 ) -> int:
-    """Find what is hard-coded for CUDA in Python FILES and folders, by default the current one.
+    """Find what is hard-coded for CUDA in FILES and folders, by default the current one.
 
-    Of files in git with anything staged, only the staged lines are judged, in their staged
-    content: nobody is held to account for what was there before. A comment
-    `# porter: ignore[PTR101] why` keeps a line as it is, `# porter: skip-file why` a file.
-    Nothing is written without --fix or --write-baseline.
+    Python, Jupyter notebooks and configuration are looked at. Of files in git with anything
+    staged, only the staged lines are judged, in their staged content: nobody is held to account
+    for what was there before. A comment `# porter: ignore[PTR101] why` keeps a line as it is,
+    `# porter: skip-file why` a file. Nothing is written without --fix or --write-baseline.
     """
     from porter.check.judge import judge
     from porter.check.report import CheckReport
@@ -117,7 +119,7 @@ def check(
         compared=compared,
     )
     shim = shim_in(settings.vendor) if settings.vendor else Shim()
-    options = Options(settings.select, settings.ignore, shim)
+    options = Options(settings.select, settings.ignore, shim, configs)
     verdicts = list(
         progress.watched(
             judge(

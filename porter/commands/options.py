@@ -37,3 +37,12 @@ def selection(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def configuration(command: Command) -> Command:
+    """Give a command the option that lets files of configuration be rewritten."""
+    return click.option(
+        "--configs",
+        is_flag=True,
+        help="Rewrite configuration too (YAML, JSON, TOML, shell, ...), where that is safe.",
+    )(command)

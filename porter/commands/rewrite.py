@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from porter import git, progress, render, run, undo
+from porter import git, kinds, progress, render, run, undo
 from porter.commands import examples, options
 from porter.commands.vendor import copy_shim, shim_in
 from porter.discover import Discovery, File, discover
@@ -42,6 +42,7 @@ _LISTED = 5
 )
 @click.option("--dry-run", is_flag=True, help="Print a diff for `git apply`; write nothing.")
 @options.selection
+@options.configuration
 @click.option(
     "--vendor",
     metavar="DIR",
@@ -57,6 +58,13 @@ _LISTED = 5
     show_default=True,
     help="How to report.",
 )
+@click.option(
+    "--report",
+    "page",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a page too, to look through in a browser: see `porter report`.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="List the rewritten sites too.")
 def rewrite(
     paths: Sequence[Path],
@@ -64,36 +72,41 @@ def rewrite(
     select: Sequence[str],
     ignore: Sequence[str],
     exclude: Sequence[str],
+    configs: bool,
     vendor: Path | None,
     jobs: int | None,
     allow_dirty: bool,
     style: str,
+    page: Path | None,
     verbose: bool,
 ) -> int:
-    """Port the Python files at and below each PATH from CUDA to the device that is there.
+    """Port the code at and below each PATH from CUDA to the device that is there.
 
-    Sites that take a decision are left and listed, with what to do. Files change one at a time,
-    whole or not at all. Each option but --dry-run, --allow-dirty, --format and --verbose can
-    stand in pyproject.toml, as a key of [tool.porter].
+    Code is Python and Jupyter notebooks; what configuration says of CUDA is listed. Sites that
+    take a decision are left and listed, with what to do. Files change one at a time, whole or not
+    at all. Each option but --dry-run, --configs, --allow-dirty, --format, --report and
+    --verbose can stand in pyproject.toml, as a key of [tool.porter].
     """
+    if page is not None:
+        _require_page(page)
     settings = resolve(
         paths, select=select, ignore=ignore, exclude=exclude, jobs=jobs, vendor=vendor
     )
     shim = shim_in(settings.vendor) if settings.vendor else Shim()
     found = discover(paths, settings.exclusions)
     if not dry_run and not allow_dirty:
-        _require_clean(found)
+        _require_clean(found, configs=configs)
     for refusal in found.refusals:
         _say(f"note: {refusal}; all its files are looked at, ignored ones too")
     scanned = run.scan(found.files)
     report = Report(len(found.files), skipped=found.skipped)
     for file in scanned.unreadable:
         report.add(file)
-    chosen = Options(settings.select, settings.ignore, shim)
+    chosen = Options(settings.select, settings.ignore, shim, configs)
     if dry_run:
         outcomes = run.preview(scanned, chosen, settings.jobs, settings.per_file)
     else:
-        _warn_of_no_undo(scanned.hits)
+        _warn_of_no_undo([hit for hit in scanned.hits if kinds.is_written(hit.kind, configs)])
         outcomes = run.apply(
             scanned,
             chosen,
@@ -108,7 +121,8 @@ def rewrite(
         for file in outcomes:
             if prints_diff:
                 click.echo(file.diff, nl=False)
-                file = dataclasses.replace(file, diff=b"")  # printed: no need to hold it
+                if page is None:
+                    file = dataclasses.replace(file, diff=b"")  # printed: no need to hold it
             report.add(file)
     except KeyboardInterrupt:
         changed = 0 if dry_run else report.summary().changed
@@ -116,6 +130,8 @@ def rewrite(
         raise
     report.files.sort(key=lambda file: os.fsencode(file.path))
     _print(report, dry_run=dry_run, style=style, verbose=verbose)
+    if page is not None:
+        _write_page(page, report, paths, applied=not dry_run)
     if dry_run:
         _say_where_to_apply(report, found.files)
     if dry_run and settings.vendor and report.summary().changed:
@@ -127,7 +143,9 @@ def _say(message: str) -> None:
     click.echo(message, err=True)
 
 
-def _require_clean(found: Discovery) -> None:
+def _require_clean(found: Discovery, *, configs: bool) -> None:
+    files = [file for file in found.files if kinds.is_written(file.kind, configs)]
+    found = dataclasses.replace(found, files=files)
     try:
         dirty = undo.uncommitted(found)
     except git.GitError as error:
@@ -159,6 +177,24 @@ def _print(report: Report, *, dry_run: bool, style: str, verbose: bool) -> None:
         *render.summary_lines(report.summary(), dry_run=dry_run),
     ]
     click.echo("\n".join(lines), err=dry_run)
+
+
+def _require_page(page: Path) -> None:
+    from porter.pages import html, output
+
+    if page.suffix.lower() not in {".html", ".htm"}:
+        raise Refused(f"--report writes HTML: {page} has to end in .html")
+    html.require_plotly()
+    output.require(page)
+
+
+def _write_page(page: Path, report: Report, paths: Sequence[Path], *, applied: bool) -> None:
+    from porter.pages import output
+    from porter.pages.portability import portability
+    from porter.pages.portability_page import portability_page
+
+    output.write(page, portability_page(portability(report, paths, applied=applied)))
+    _say(f"the report is in {render.shown(str(page))}")
 
 
 def _say_where_to_apply(report: Report, files: Sequence[File]) -> None:

@@ -13,7 +13,7 @@ from porter.commands import examples
 from porter.errors import Refused
 
 if TYPE_CHECKING:
-    from porter.rule import Rule
+    from porter.catalogue import Page
 
 
 @click.command(
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 )
 def rules(style: str) -> None:
     """List the rules, by their codes."""
-    from porter.rule import all_rules
+    from porter.catalogue import catalogue
 
-    known = all_rules()
+    known = catalogue()
     if style == "json":
         click.echo(json.dumps([_fields(rule) for rule in known], indent=2))
     elif style == "md":
@@ -54,9 +54,9 @@ def rules(style: str) -> None:
 @click.argument("code")
 def explain(code: str) -> None:
     """Say what the rule CODE does and why, with its examples. Its name will do as well."""
-    from porter.rule import all_rules
+    from porter.catalogue import catalogue
 
-    known = {rule.code: rule for rule in all_rules()}
+    known = {rule.code: rule for rule in catalogue()}
     by_name = {rule.name: rule for rule in known.values()}
     rule = known.get(code.upper()) or by_name.get(code.lower().replace("_", "-"))
     if rule is None:
@@ -67,7 +67,7 @@ def explain(code: str) -> None:
     click.echo(explanation(rule))
 
 
-def markdown_table(known: list[Rule]) -> str:
+def markdown_table(known: list[Page]) -> str:
     """Return a Markdown table with each rule and its first example."""
     rows = ["| code | rule | what it does | before | after |", "|---|---|---|---|---|"]
     for rule in known:
@@ -76,7 +76,7 @@ def markdown_table(known: list[Rule]) -> str:
     return "\n".join(rows)
 
 
-def _example(rule: Rule) -> tuple[str, str]:
+def _example(rule: Page) -> tuple[str, str]:
     """Return the cells for what a rule finds and what becomes of it: the lines that differ."""
     if rule.rewrites:
         before, after = (textwrap.dedent(text).splitlines() for text in rule.rewrites[0])
@@ -100,7 +100,7 @@ def _escaped(text: str) -> str:
     return text.replace("|", r"\|")
 
 
-def explanation(rule: Rule) -> str:
+def explanation(rule: Page) -> str:
     """Return a rule's documentation and examples as text."""
     rewrites = [f"{_block(before)}\n      ->\n{_block(after)}" for before, after in rule.rewrites]
     parts = [f"{rule.code}: {rule.name}", rule.doc]
@@ -119,7 +119,7 @@ def _block(example: str) -> str:
     return textwrap.indent(textwrap.dedent(example).strip("\n"), "    ")
 
 
-def _fields(rule: Rule) -> dict[str, object]:
+def _fields(rule: Page) -> dict[str, object]:
     return {
         "code": rule.code,
         "name": rule.name,

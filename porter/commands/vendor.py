@@ -49,6 +49,7 @@ def shim_in(folder: Path) -> Shim:
         Refused: the folder is no package, or holds something else under the copy's name.
     """
     from porter import vendor as shim
+    from porter.vendored import NAME
 
     try:
         shim.find(folder)
@@ -64,7 +65,7 @@ def shim_in(folder: Path) -> Shim:
     wrong = [name for name in names if not name.isidentifier()]
     if wrong:
         raise Refused(f"{folder} can't be imported: {wrong[0]!r} is no identifier")
-    return Shim(module=shim.NAME, package=".".join(names))
+    return Shim(module=NAME, package=".".join(names))
 
 
 def copy_shim(folder: Path | None) -> None:

@@ -62,7 +62,7 @@ def test_git_refuses(repository: Repository, porter: Porter) -> None:
 
 
 def test_an_unreadable_file(folder: Path, porter: Porter) -> None:
-    (folder / "a.py").write_bytes(b"import torch\n\nx = '\xe9'  # cuda\n")
+    (folder / "a.py").write_bytes(b"import torch\n\nx = '\xe9'.cuda()\n")
     (folder / "b.py").write_bytes(b"x.cuda()\n")
     (folder / "dead.py").symlink_to("nowhere.py")
     result = porter("check", "a.py", "b.py", "dead.py")

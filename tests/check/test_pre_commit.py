@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.harness import Repository
+from tests.notebooks.notebooks import notebook
 
 ROOT = Path(__file__).parents[2]
 PACKAGED = ["porter", "rules", "runtime", "pyproject.toml", "README.md", "LICENSE"]
@@ -113,6 +114,22 @@ def test_new_code_is_held_to_it_and_old_code_is_not(repository: Repository, hook
     hooked("add", "-A")
     passed, said = commit(hooked)
     assert passed, said
+
+
+def test_notebooks_and_configuration_are_handed_over(repository: Repository, hooked: Git) -> None:
+    repository.write("a.ipynb", notebook("import torch\nx.cuda()"))
+    repository.write("train.yaml", b"device: cuda\n")
+    repository.git("add", "a.ipynb", "train.yaml")
+    repository.git("commit", "-q", "-m", "old", "--no-verify")
+    repository.write("a.ipynb", notebook("import torch\nx.cuda()\n1", "y.cuda()"))
+    repository.write("train.yaml", b"device: cuda\nbackend: nccl\n")
+    repository.git("add", "a.ipynb", "train.yaml")
+    passed, said = commit(hooked)
+    assert not passed
+    assert "a.ipynb:cell 2:1:1: PTR101" in said
+    assert "a.ipynb:cell 1" not in said
+    assert "train.yaml:2:" in said
+    assert "train.yaml:1:" not in said
 
 
 @pytest.mark.slow  # two dozen runs of pre-commit

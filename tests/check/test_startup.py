@@ -28,6 +28,17 @@ loaded = sorted(set(sys.modules) - before)
 import json
 print(json.dumps([code, loaded]))
 """
+QUIET_FILES = {
+    "a.py": b"import torch\nquiet = torch.pi\n",
+    "a.ipynb": b'{"cells": [{"cell_type": "code", "source": ["import torch\\n", "quiet = 1"]}]}',
+    "a.yaml": b"device: quiet\n",
+    "a.json": b'{"device": "quiet"}',
+    "a.toml": b'device = "quiet"\n',
+    "a.sh": b"echo quiet\n",
+    "Dockerfile": b"FROM quiet\n",
+    "requirements.txt": b"quiet\n",
+    "setup.cfg": b"[quiet]\n",
+}
 QUIET = b"import torch\nfrom torch import nn\n\n\ndef f(x):\n    return x + nn.pi\n"
 
 
@@ -45,16 +56,32 @@ def loaded(python: Python) -> Callable[..., tuple[int, set[str]]]:
 
 
 @pytest.mark.parametrize("option", ["--all", "--exit-zero", ""])
+@pytest.mark.parametrize("name", QUIET_FILES)
 def test_it_loads_nothing_but_a_handful_of_its_own(
-    loaded: Callable[..., tuple[int, set[str]]], tmp_path: Path, option: str
+    loaded: Callable[..., tuple[int, set[str]]], tmp_path: Path, name: str, option: str
 ) -> None:
-    (tmp_path / "a.py").write_bytes(QUIET)
-    arguments = ["a.py", option] if option else ["a.py"]
+    (tmp_path / name).write_bytes(QUIET_FILES[name])
+    arguments = [name, option] if option else [name]
     code, modules = loaded(*arguments, cwd=tmp_path)
     assert code == 0
     foreign = {name for name in modules if name.partition(".")[0] != "porter"}
     assert foreign <= {"__future__"}
-    assert len(modules) < 10
+    assert len(modules) < 18
+
+
+@pytest.mark.parametrize("name", QUIET_FILES)
+def test_a_quiet_file_of_any_kind_is_dismissed(folder: Path, name: str) -> None:
+    (folder / name).write_bytes(QUIET_FILES[name])
+    assert dismiss([name])
+    (folder / name).write_bytes(QUIET_FILES[name].replace(b"quiet", b"cuda"))
+    assert not dismiss([name])
+
+
+def test_data_is_dismissed_unread(folder: Path) -> None:
+    path = folder / "data.json"
+    path.write_bytes(b'"cuda"' + b" " * 1_000_000)
+    path.chmod(0)
+    assert dismiss(["data.json"])
 
 
 def test_a_site_is_not_dismissed(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from porter import engine
-from porter.model import Options, Rewrite
+from porter.model import Only, Options, Rewrite
 from tests.cli.harness import Porter, Repository
 from tests.cli.samples import BROKEN, PORTED, SITE
 
@@ -58,10 +58,10 @@ def test_a_fault_of_porter_costs_one_file(
 ) -> None:
     rewrite = engine.rewrite_source
 
-    def stumble(data: bytes, *, options: Options) -> Rewrite:
+    def stumble(data: bytes, *, options: Options, only: Only | None) -> Rewrite:
         if b"stumble" in data:
             raise KeyError("oops")
-        return rewrite(data, options=options)
+        return rewrite(data, options=options, only=only)
 
     repository.write("a.py", SITE + b"# stumble\n")
     site = repository.write("b.py", SITE)
@@ -78,10 +78,10 @@ def test_a_worker_that_dies_costs_one_file(
 ) -> None:
     rewrite = engine.rewrite_source
 
-    def die(data: bytes, *, options: Options) -> Rewrite:
+    def die(data: bytes, *, options: Options, only: Only | None) -> Rewrite:
         if b"die" in data:
             os.kill(os.getpid(), signal.SIGKILL)
-        return rewrite(data, options=options)
+        return rewrite(data, options=options, only=only)
 
     files = [repository.write(f"{letter}.py", SITE) for letter in "abcd"]
     deadly = SITE + b"# die\n"

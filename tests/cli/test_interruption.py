@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from porter import vendor
+from porter.vendored import NAME
 from tests.cli.harness import Repository
 from tests.cli.samples import PORTED, SITE
 
@@ -89,7 +89,7 @@ import os, sys, time
 from porter import engine
 from porter.__main__ import main
 
-def slow(data, *, options):
+def slow(data, *, options, only):
     if b"first" in data:
         print(os.getpid(), flush=True)
         os.kill(os.getppid(), 2)
@@ -117,10 +117,10 @@ from porter.__main__ import main
 
 rewrite = engine.rewrite_source
 
-def interrupted(data, *, options):
+def interrupted(data, *, options, only):
     if b"stop" in data:
         os.kill(os.getpid(), 2)
-    return rewrite(data, options=options)
+    return rewrite(data, options=options, only=only)
 
 engine.rewrite_source = interrupted
 main(sys.argv[1:])
@@ -156,4 +156,4 @@ def test_nothing_is_ported_when_the_disk_is_too_full_for_the_shim(
     assert done.returncode == 2
     assert b"the shim can't be copied" in done.stderr
     assert [file.read_bytes() for file in files] == [SITE] * 12
-    assert not (package / vendor.NAME / "__init__.py").exists()
+    assert not (package / NAME / "__init__.py").exists()

@@ -39,6 +39,7 @@ def test_json(repository: Repository, porter: Porter, dry_run: bool) -> None:
         "end_column": 20,
         "source": "    return x.cuda()",
         "replacement": "x.to(accel.device_type)",
+        "cell": None,
     }
     assert document["skipped"] == [
         {"path": "link.py", "reason": "a link to nothing", "failed": False}

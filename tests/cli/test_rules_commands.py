@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from porter.catalogue import catalogue
 from porter.commands.rules import explanation, markdown_table
-from porter.rule import Rule, all_rules
+from porter.rule import Rule
 from tests.cli.harness import Porter
 
 RULE = Rule(
@@ -23,14 +24,14 @@ RULE = Rule(
 def test_rules_lists_each_rule_on_a_line(porter: Porter) -> None:
     done = porter("rules")
     lines = done.out.decode().splitlines()
-    assert [line.split()[:2] for line in lines] == [[r.code, r.name] for r in all_rules()]
-    assert all(line.endswith(r.summary) for line, r in zip(lines, all_rules(), strict=True))
+    assert [line.split()[:2] for line in lines] == [[r.code, r.name] for r in catalogue()]
+    assert all(line.endswith(r.summary) for line, r in zip(lines, catalogue(), strict=True))
 
 
 def test_rules_as_json_hold_everything(porter: Porter) -> None:
     document = json.loads(porter("rules", "--format", "json").out)
-    assert [entry["code"] for entry in document] == [rule.code for rule in all_rules()]
-    for entry, rule in zip(document, all_rules(), strict=True):
+    assert [entry["code"] for entry in document] == [rule.code for rule in catalogue()]
+    for entry, rule in zip(document, catalogue(), strict=True):
         assert entry["documentation"] == rule.doc
         assert [(e["before"], e["after"]) for e in entry["rewrites"]] == list(rule.rewrites)
         assert (entry["manual"], entry["valid"]) == (list(rule.manual), list(rule.valid))
@@ -38,8 +39,8 @@ def test_rules_as_json_hold_everything(porter: Porter) -> None:
 
 def test_rules_as_a_table(porter: Porter) -> None:
     table = porter("rules", "--format", "md").out.decode()
-    assert table == markdown_table(all_rules()) + "\n"
-    assert len(table.splitlines()) == len(all_rules()) + 2
+    assert table == markdown_table(catalogue()) + "\n"
+    assert len(table.splitlines()) == len(catalogue()) + 2
 
 
 def row(rule: Rule) -> str:
@@ -63,7 +64,7 @@ def test_a_table_row_says_what_becomes_of_what_is_not_rewritten() -> None:
 @pytest.mark.parametrize("asked", ["PTR101", "ptr101", "tensor-cuda", "tensor_cuda"])
 def test_explain_takes_codes_and_names(porter: Porter, asked: str) -> None:
     done = porter("explain", asked)
-    (rule,) = [rule for rule in all_rules() if rule.code == "PTR101"]
+    (rule,) = [rule for rule in catalogue() if rule.code == "PTR101"]
     assert done.code == 0
     assert done.out.decode() == explanation(rule) + "\n"
 

@@ -150,3 +150,39 @@ def test_update_keeps_edits_unless_forced(
     assert porter("vendor", "src/axolotl", "--force").code == 2
     assert porter("vendor", "src/axolotl", "--update", "--force").code == 0
     assert not edited.read_bytes().endswith(b"# mine\n")
+
+
+def test_a_copy_that_is_there_is_used_unasked(
+    repository: Repository, porter: Porter, package: Path
+) -> None:
+    porter("rewrite", ".", "--vendor", "src/axolotl")
+    late = repository.write("src/axolotl/late.py", SITE)
+    done = porter("rewrite", ".", "--allow-dirty")
+    assert done.code == 0
+    assert late.read_bytes() == VENDORED
+    fixed = repository.write("src/axolotl/later.py", SITE)
+    assert porter("check", "--all", "--fix", "src/axolotl/later.py").code == 0
+    assert fixed.read_bytes() == VENDORED
+
+
+def test_of_two_copies_the_configuration_has_to_say_which(
+    repository: Repository, porter: Porter, package: Path
+) -> None:
+    porter("rewrite", ".", "--vendor", "src/axolotl")
+    porter("vendor", "src/axolotl/core")
+    late = repository.write("src/axolotl/late.py", SITE)
+    porter("rewrite", ".", "--allow-dirty")
+    assert late.read_bytes() == PORTED
+    repository.write("pyproject.toml", b'[tool.porter]\nvendor = "src/axolotl/core"\n')
+    late.write_bytes(SITE)
+    porter("rewrite", ".", "--allow-dirty")
+    assert b"from axolotl.core import _accel as accel" in late.read_bytes()
+
+
+def test_something_else_of_the_copys_name_is_none(
+    repository: Repository, porter: Porter, package: Path
+) -> None:
+    repository.write("src/axolotl/_accel/__init__.py", b"FAST = True\n")
+    repository.commit()
+    porter("rewrite", ".")
+    assert (package / "train.py").read_bytes() == PORTED

@@ -95,14 +95,46 @@ def test_files_behind_a_folder_that_became_a_link_are_left(
     assert "sub/a.py" in skipped(found)
 
 
-def test_what_is_no_python_file_is_skipped(repository: Repository) -> None:
+def test_what_is_of_no_kind_is_skipped(repository: Repository) -> None:
     os.mkfifo("pipe.py")
-    repository.write("notebook.ipynb", b"{}")
-    repository.write("Makefile", b"all:\n")
-    repository.write("tool", b"#!/usr/bin/python3\n")
-    found = search(".", "pipe.py", "notebook.ipynb", "Makefile", "tool")
-    assert names(found) == ["tool"]
-    assert set(skipped(found)) == {"pipe.py", "notebook.ipynb", "Makefile"}
+    repository.write("notes.txt", b"cuda\n")
+    repository.write("tool.rb", b"#!/usr/bin/python3\n")
+    repository.write("perl", b"#!/usr/bin/perl\n")
+    found = search(".", "pipe.py", "notes.txt", "tool.rb", "perl")
+    assert names(found) == []
+    assert set(skipped(found)) == {"pipe.py", "notes.txt", "tool.rb", "perl"}
+
+
+def test_each_file_has_its_kind(repository: Repository) -> None:
+    for name in ("a.py", "b.ipynb", "c.yml", "d.json", "Dockerfile", "requirements-gpu.txt"):
+        repository.write(name)
+    repository.write("poetry.lock")
+    repository.write("package-lock.json")
+    repository.write("tool", b"#!/usr/bin/env python3\n")
+    repository.write("train", b"#!/bin/bash -e\n")
+    found = search(".", "tool", "train")
+    assert {file.name: file.kind for file in found.files} == {
+        "a.py": "python",
+        "b.ipynb": "notebook",
+        "c.yml": "yaml",
+        "d.json": "json",
+        "Dockerfile": "dockerfile",
+        "requirements-gpu.txt": "requirements",
+        "tool": "python",
+        "train": "shell",
+    }
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+def test_what_is_too_large_for_configuration_is_data(repository: Repository, tracked: bool) -> None:
+    repository.write("data.json", b"[" + b"0," * 500_000 + b"0]")
+    repository.write("large.py", b"#" * 1_000_001)
+    if tracked:
+        repository.commit()
+    assert names(search(".")) == ["large.py"]
+    found = search("data.json")
+    assert names(found) == []
+    assert skipped(found) == {"data.json": "too large to be configuration"}
 
 
 def test_a_folder_that_cannot_be_read_is_a_failure(
