@@ -32,7 +32,7 @@ def library(backend: str) -> Path:
     """
     target = _cache() / f"emulated-{backend}" / _key() / _LIBRARY
     if not target.exists():
-        _check_tools()
+        check_tools()
         target.parent.mkdir(parents=True, exist_ok=True)
         from filelock import FileLock  # a dependency of torch, so only surely there beside it
 
@@ -64,7 +64,12 @@ def _key() -> str:
     return f"torch-{torch_version}-{tag}-{digest.hexdigest()[:16]}"
 
 
-def _check_tools() -> None:
+def check_tools() -> None:
+    """Check that what builds the extension is there.
+
+    Raises:
+        BuildError: something isn't; the message says what to install.
+    """
     compiler = os.environ.get("CXX", "c++")
     if shutil.which(compiler) is None:
         raise BuildError(

@@ -147,6 +147,22 @@ def test_the_emulated_cuda_lets_another_sitecustomize_run(
     assert child.stdout.split() == ["hello", "False"]
 
 
+def test_one_sitecustomize_that_hides_the_emulated_cuda_runs_it_once(tmp_path: Path) -> None:
+    env = emulated_env("cuda")
+    emulated = next(Path(entry) for entry in env["PYTHONPATH"].split(":") if entry)
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import runpy\nprint('hello')\nrunpy.run_path({str(emulated / 'sitecustomize.py')!r})\n"
+    )
+    child = subprocess.run(
+        [sys.executable, "-c", "import torch; print(torch.cuda.is_available())"],
+        env=env | {"PYTHONPATH": f"{tmp_path}:{env['PYTHONPATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (child.stdout.split(), child.stderr) == (["hello", "True"], "")
+
+
 def test_one_emulated_device_replaces_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", emulated_env("npu")["PYTHONPATH"])
     assert "npu" not in [

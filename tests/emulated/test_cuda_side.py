@@ -18,7 +18,7 @@ from tests.fixtures.cases import CASES, ROOT, Case
 from tests.fixtures.trainings import distributed_commands
 
 FIXTURES = ROOT / "tests" / "fixtures"
-TRAIN_BERT = ROOT / "tests" / "ports" / "train_bert.py"
+TRAIN_BERT = ROOT / "tests" / "ports" / "accelerate" / "programs" / "train_bert.py"
 RUNTIME = ROOT / "runtime"
 
 

@@ -1,0 +1,3 @@
+"""`porter verify`: runs a training command on several backends and tells whether they agree."""
+
+from __future__ import annotations
