@@ -46,4 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 if __name__ == "__main__":
+    # With `python -m` the working directory comes first: a repository's click.py isn't to be run.
+    if not getattr(sys.flags, "safe_path", False):
+        del sys.path[0]
     main()

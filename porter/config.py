@@ -90,7 +90,7 @@ def _read(path: Path) -> dict[str, Any] | None:
         import tomli as tomllib
     try:
         tool = tomllib.loads(path.read_text("utf-8")).get("tool", {})
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise Refused(f"{path} cannot be read: {error}") from error
     table = tool.get("porter") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import subprocess
@@ -25,6 +26,10 @@ _REPOSITORY_VARIABLES = frozenset(
         "GIT_NAMESPACE",
     }
 )
+
+
+_OWN = frozenset({"local", "worktree"})
+"""The scopes of configuration that come with a repository."""
 
 
 class GitError(Exception):
@@ -209,6 +214,24 @@ def _ask(
     return [os.fsdecode(entry) for entry in answer.split(b"\0") if entry]
 
 
+@functools.lru_cache(maxsize=64)
+def _without_filters(folder: Path) -> dict[str, str]:
+    """Return variables that switch off the filters of the repository's own configuration.
+
+    Git runs them on files of the work tree, to compare these. Filters of the user's configuration
+    (git-lfs for one) stay.
+    """
+    asked = ("config", "-z", "--includes", "--show-scope", "--name-only", "--get-regexp")
+    answer = _ask(folder, *asked, r"^filter\.", allowed=(0, 1, 128, 129))
+    own = [key for scope, key in zip(answer[::2], answer[1::2], strict=False) if scope in _OWN]
+    first = int(os.environ.get("GIT_CONFIG_COUNT", "0"))  # the user may have given some
+    variables = {"GIT_CONFIG_COUNT": str(first + len(own))} if own else {}
+    for at, key in enumerate(own, first):
+        variables[f"GIT_CONFIG_KEY_{at}"] = key
+        variables[f"GIT_CONFIG_VALUE_{at}"] = "false" if key.endswith(".required") else ""
+    return variables
+
+
 def _run(
     folder: Path, *arguments: str, stdin: bytes = b"", allowed: tuple[int, ...] = (0,)
 ) -> bytes:
@@ -222,6 +245,8 @@ def _run(
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     # core.fsmonitor names a program that git would run for the repository.
     command = ["git", "-c", "core.fsmonitor=false", *arguments]
+    if not {"status", "diff"}.isdisjoint(arguments) and "--cached" not in arguments:
+        environment |= _without_filters(folder)
     try:
         answer = subprocess.run(
             command,

@@ -32,7 +32,10 @@ _NAMES = {
 _BEGINNINGS = (
     (".env.", "", SHELL),
     ("Containerfile.", "", DOCKERFILE),
+    ("Dockerfile-", "", DOCKERFILE),
     ("Dockerfile.", "", DOCKERFILE),
+    ("Dockerfile_", "", DOCKERFILE),
+    ("", "requirements.txt", REQUIREMENTS),
     ("requirements", ".txt", REQUIREMENTS),
     ("requirements", ".in", REQUIREMENTS),
     ("constraints", ".txt", REQUIREMENTS),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter import git
@@ -15,9 +16,9 @@ from porter.check.dismiss import git_folder
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
-_JSON = (b".ipynb", b".json")
-_BEHIND = re.compile(rb'(?:\\n(?="))?"?,?\s*$')
-"""What the end of a line gets when another one follows it: `"x"` becomes `"x\\n",`."""
+_JSON = b".json"
+_NOTEBOOK = b".ipynb"
+_COMMA = re.compile(rb",?\s*$")
 _LINK = git.LINK.encode("ascii")
 _HEAD = "GITHEAD_"
 _LETTERS = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13}
@@ -27,12 +28,14 @@ _LETTERS = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13}
 class Added:
     """What was added to one file: `name` is relative to the root, `lines` are git's, ascending.
 
-    `blob` is the object that holds the file's new content, where that is in git.
+    `blob` is the object that holds the file's new content, where that is in git, `old` the one
+    with the old content, all zeros where there is none.
     """
 
     name: bytes
     blob: str
     lines: tuple[range, ...]
+    old: str = ""
 
 
 def staged(root: Path, pathspecs: Sequence[str]) -> list[Added]:
@@ -43,15 +46,22 @@ def staged(root: Path, pathspecs: Sequence[str]) -> list[Added]:
     Raises:
         git.GitError: see there.
     """
-    result = list(parse(git.staged_patch(root, pathspecs)))
+    result = _staged(root, pathspecs)
     for parent in _merged(root):
-        other = {a.name: a for a in parse(git.staged_patch(root, pathspecs, parent))}
+        other = {a.name: a for a in _staged(root, pathspecs, parent)}
         result = [
-            Added(a.name, a.blob, tuple(_common(a.lines, other[a.name].lines)))
+            replace(a, lines=tuple(_common(a.lines, other[a.name].lines)))
             for a in result
             if a.name in other
         ]
     return result
+
+
+def _staged(root: Path, pathspecs: Sequence[str], parent: str = "") -> list[Added]:
+    def contents(notebooks: Sequence[Added]) -> list[bytes]:
+        return git.blobs(root, [notebook.blob for notebook in notebooks])
+
+    return _by_code(root, parse(git.staged_patch(root, pathspecs, parent)), contents)
 
 
 def since(root: Path, base: str, pathspecs: Sequence[str]) -> list[Added]:
@@ -60,7 +70,41 @@ def since(root: Path, base: str, pathspecs: Sequence[str]) -> list[Added]:
     Raises:
         git.GitError: see there.
     """
-    return list(parse(git.worktree_patch(root, pathspecs, base)))
+
+    def contents(notebooks: Sequence[Added]) -> list[bytes]:
+        return [(root / os.fsdecode(notebook.name)).read_bytes() for notebook in notebooks]
+
+    return _by_code(root, parse(git.worktree_patch(root, pathspecs, base)), contents)
+
+
+def _by_code(
+    root: Path, found: Iterable[Added], contents: Callable[[Sequence[Added]], list[bytes]]
+) -> list[Added]:
+    """Let the code of notebooks decide which of their lines are new, not their JSON text.
+
+    Args:
+        root: the repository's folder.
+        found: what was added.
+        contents: returns the new contents of files.
+    """
+    result = list(found)
+    places = [
+        at
+        for at, each in enumerate(result)
+        if each.name.endswith(_NOTEBOOK) and each.old.strip("0")
+    ]
+    if not places:
+        return result
+    from porter.notebooks import new_lines
+
+    notebooks = [result[at] for at in places]
+    before = git.blobs(root, [notebook.old for notebook in notebooks])
+    with contextlib.suppress(OSError):  # whoever judges it will say that it can't be read
+        for at, old, new in zip(places, before, contents(notebooks), strict=True):
+            lines = new_lines(old, new)
+            if lines is not None:
+                result[at] = replace(result[at], lines=tuple(lines))
+    return result
 
 
 def _merged(root: Path) -> list[str]:
@@ -89,22 +133,21 @@ def parse(patch: bytes) -> Iterator[Added]:
     """Yield the files of a git patch without context to which lines were added.
 
     Links are left out. Counts in the hunks' heads tell where a hunk ends: its lines may look like
-    anything. A line of JSON, notebooks included, that got or lost the comma at its end since
-    something was put behind it was there before.
+    anything. A line of JSON that got or lost the comma at its end was there before.
     """
     name: bytes | None = None
-    blob = ""
+    blob = old = ""
     ranges: list[range] = []
     link = False
     lines = iter(patch.split(b"\n"))
     for line in lines:
         if line.startswith(b"diff --git "):
             if name is not None and ranges:
-                yield Added(name, blob, tuple(ranges))
+                yield Added(name, blob, tuple(ranges), old)
             name, ranges, link = None, [], False
         elif line.startswith(b"index "):
             _, ids, *mode = line.split(b" ")
-            blob = ids.partition(b"..")[2].decode("ascii")
+            old, _, blob = ids.decode("ascii").partition("..")
             link |= mode == [_LINK]
         elif line in (b"new file mode %b" % _LINK, b"new mode %b" % _LINK):
             link = True
@@ -121,15 +164,15 @@ def parse(patch: bytes) -> Iterator[Added]:
             elif added:
                 ranges.append(range(start, start + added))
     if name is not None and ranges:
-        yield Added(name, blob, tuple(ranges))
+        yield Added(name, blob, tuple(ranges), old)
 
 
 def _in_json(hunk: Iterable[bytes], start: int) -> Iterator[range]:
-    """Yield the lines that a hunk adds, from `start`, for more than what stands behind them."""
+    """Yield the lines that a hunk adds, from `start`, for more than the comma behind them."""
     gone: Counter[bytes] = Counter()
     line = start
     for text in hunk:
-        bare = _BEHIND.sub(b"", text[1:])
+        bare = _COMMA.sub(b"", text[1:])
         if text.startswith(b"-"):
             gone[bare] += 1
         elif text.startswith(b"+"):

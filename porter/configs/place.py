@@ -9,6 +9,9 @@ from functools import cached_property
 
 from porter.engine.source import Source
 
+_LONGEST_LINE = 2_000
+"""Bytes of a line beyond which findings don't carry it: with many on it they would fill memory."""
+
 
 @dataclass(frozen=True)
 class Places:
@@ -34,5 +37,6 @@ class Places:
         return self.source.line_starts[line - 1] + len(self.text[first:offset].encode("utf-8"))
 
     def line(self, number: int) -> str:
-        """Return a line without its line end."""
-        return self.source.line_text(number)
+        """Return a line without its line end; "" for one that is too long to be shown."""
+        too_long = self.source.line_length(number) > _LONGEST_LINE
+        return "" if too_long else self.source.line_text(number)

@@ -31,6 +31,10 @@ class ConfigPragmas(Pragmas):
         self._source = source
         self._all = list(_find(source, kind, leaves)) if MARK in source.data else []
 
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self._all)
+
 
 def _find(source: Source, kind: str, leaves: Sequence[Leaf]) -> Iterator[Pragma]:
     text = source.data.decode("utf-8")

@@ -39,7 +39,7 @@ class Note:
 class Twin:
     """A further variable with the same value, to be set beside the one that is looked at.
 
-    `why` is said where it has not been set, `remark` where it has.
+    `why` is said where that is left to a person, `remark` where porter does it.
     """
 
     name: str

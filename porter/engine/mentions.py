@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _GLUE = b"\"'}."
 """What stands before a word that is a string's or an attribute's, without a blank between."""
 
+_LONGEST_LINE = 10_000
+"""Bytes of a line beyond which it isn't looked at closely, which takes time by its square."""
+
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 _IMPORTED = frozenset({b"cuda", b"CUDAExtension", b"is_torch_cuda_available"})
@@ -37,7 +40,7 @@ def mentions(data: bytes) -> Iterator[int]:
         while at >= 0:
             end = data.find(b"\n", at)
             end = len(data) if end < 0 else end
-            if _may_be_site(data, at, at + len(word), end):
+            if end - at > _LONGEST_LINE or _may_be_site(data, at, at + len(word), end):
                 yield at
                 at = data.find(b"\r", at, end) if b"\r" in data[at:end] else end
             at = data.find(word, at + 1)

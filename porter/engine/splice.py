@@ -17,6 +17,7 @@ class Change:
     - "expression": one expression becomes another; `core` and `new_core` are their extents without
       their own parentheses, the latter inside `text`;
     - "import": an import statement becomes `statements` of them;
+    - "value": a value in a file of configuration becomes another;
     - "insertion": an import statement is put in; `statement_at` is its offset inside `text`,
       `follows` the end of the statement that it stands behind.
 

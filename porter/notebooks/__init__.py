@@ -2,7 +2,8 @@
 
     read -> sort out magics -> join the cells to parts -> the engine -> splice -> guard
 
-Importing this package costs nothing; `rewrite_notebook` and `lines_of_code` are what it offers.
+Importing this package costs nothing; `rewrite_notebook`, `new_lines` and `lines_of_code` are what
+it offers.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # at run time not even `typing` is imported: the hook's start-up counts
     from porter.model import Only, Options, Rewrite
 
-__all__ = ["lines_of_code", "rewrite_notebook"]
+__all__ = ["lines_of_code", "new_lines", "rewrite_notebook"]
 
 
 def rewrite_notebook(data: bytes, *, options: Options, only: Only | None = None) -> Rewrite:
@@ -19,6 +20,13 @@ def rewrite_notebook(data: bytes, *, options: Options, only: Only | None = None)
     from porter.notebooks import pipeline
 
     return pipeline.rewrite_notebook(data, options=options, only=only)
+
+
+def new_lines(before: bytes, after: bytes) -> list[range] | None:
+    """Return the lines with code that is new (see `porter.notebooks.newness.new_lines`)."""
+    from porter.notebooks import newness
+
+    return newness.new_lines(before, after)
 
 
 def lines_of_code(data: bytes) -> list[bytes]:

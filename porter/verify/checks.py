@@ -40,6 +40,15 @@ def check(run: Run, reference: Run | None) -> Iterator[Finding]:
     yield from _ranks(run, reference)
 
 
+def check_reference(run: Run) -> Iterator[Finding]:
+    """Yield what makes the original no reference: above all that it trained elsewhere."""
+    for process in run.processes:
+        for found in _on_device(run, process, None):
+            if found.level == "error":
+                found.run, found.rank = run.name, process.rank
+                yield found
+
+
 def counterpart(process: Process, reference: Run | None) -> Process | None:
     """Return the reference's process of the same rank and stage."""
     for other in reference.processes if reference else ():

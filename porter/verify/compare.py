@@ -60,6 +60,10 @@ def compare(run: Run, reference: Run, rtol: float | None) -> tuple[Comparison, l
             finding.run, finding.rank = run.name, pair.process.rank
             finding.optimizer = pair.curve.optimizer
             findings.append(finding)
+    if not comparison.steps:
+        findings.append(
+            Finding("not-compared", "warning", "no loss of both runs was seen to compare", run.name)
+        )
     return comparison, findings
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
-GRACE = 10.0
+_GRACE = 10.0
 """Seconds for launchers to end their workers, and for programs to write what they have."""
+_LINGER = 2.0
+"""Seconds for what is left of a command that has ended to end by itself."""
 _PAUSE = 0.05
 
 
@@ -28,30 +31,31 @@ def alive(mark: str) -> list[int]:
     return found
 
 
-def end(leader: int, mark: str, grace: float = GRACE) -> int:
+def linger(mark: str) -> None:
+    """Wait a little for helpers of a command that has ended: loggers that write their last."""
+    deadline = time.monotonic() + _LINGER
+    while alive(mark) and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
+
+
+def end(child: subprocess.Popen[bytes], mark: str) -> None:
     """End a command: politely, and after a while or a second Ctrl-C by force.
 
     Args:
-        leader: the process that was started, at the head of a session of its own.
+        child: the process that was started, at the head of a session of its own.
         mark: a text in the environment of all that it has started.
-        grace: seconds between asking and forcing.
-
-    Returns:
-        How many processes other than the leader were still there.
     """
-    others = [pid for pid in alive(mark) if pid != leader]
     try:
-        _signal(leader, others, signal.SIGTERM)
-        deadline = time.monotonic() + grace
-        while (_group_lives(leader) or alive(mark)) and time.monotonic() < deadline:
+        _signal(child.pid, alive(mark), signal.SIGTERM)
+        deadline = time.monotonic() + _GRACE
+        while (_lives(child) or alive(mark)) and time.monotonic() < deadline:
             time.sleep(_PAUSE)
     finally:
         for _ in range(100):  # what is being started while we look is found by the next look
-            _signal(leader, alive(mark), signal.SIGKILL)
+            _signal(child.pid, alive(mark), signal.SIGKILL)
             if not alive(mark):
                 break
             time.sleep(_PAUSE)
-    return len(others)
 
 
 def _signal(leader: int, others: list[int], number: int) -> None:
@@ -62,9 +66,11 @@ def _signal(leader: int, others: list[int], number: int) -> None:
             os.kill(pid, number)
 
 
-def _group_lives(leader: int) -> bool:
+def _lives(child: subprocess.Popen[bytes]) -> bool:
+    """Tell whether anything of the child's process group is left."""
+    child.poll()  # or it stays, ended, until somebody asks
     try:
-        os.killpg(leader, 0)
+        os.killpg(child.pid, 0)
     except (ProcessLookupError, PermissionError):
         return False
     return True

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import shutil
 import signal
 import socket
@@ -16,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.verify import collect, processes
+from porter.verify.child import watched
 from porter.verify.journal import Reader, Written
 from porter.verify.outcome import Run, Status
 
-_SITE = Path(__file__).parent / "site"
 _PAUSE = 0.1
 _TAIL_LINES, _TAIL_BYTES = 60, 30_000
 _STOPPING = 15.0
@@ -63,7 +61,9 @@ def execute(plan: Plan, run: Run, watcher: Watcher) -> None:
         journal.mkdir()
         (scratch / "out").mkdir()
         command = _filled(plan.command, scratch / "out")
-        env = _watched(plan, journal)
+        env = watched(plan.environment, journal, plan.root, trap=plan.trap, steps=plan.steps)
+        # torchrun's, for a command that names none: 29500 may be another job's.
+        env.setdefault("PET_MASTER_PORT", _free_port())
         reader = Reader(journal)
         start = time.monotonic()
         try:
@@ -85,7 +85,9 @@ def execute(plan: Plan, run: Run, watcher: Watcher) -> None:
             status = _wait(child, plan, reader, lambda seen, t: watcher(run, seen, t), start)
         finally:
             run.seconds = time.monotonic() - start
-            processes.end(child.pid, str(journal), 0.5 if status is None else processes.GRACE)
+            if status is None:
+                processes.linger(str(journal))
+            processes.end(child, str(journal))
             run.exit_code = child.wait()
             _fill_in(run, reader.read(), log, status, plan)
 
@@ -184,26 +186,6 @@ def _tail(log: Path) -> list[str]:
 def _filled(command: Sequence[str], out: Path) -> list[str]:
     port = _free_port()
     return [word.replace("{out}", str(out)).replace("{port}", port) for word in command]
-
-
-def _watched(plan: Plan, journal: Path) -> dict[str, str]:
-    settings = {
-        "journal": str(journal),
-        "root": os.path.realpath(plan.root),
-        "trap": plan.trap,
-        "steps": plan.steps or 0,
-    }
-    env = dict(plan.environment)
-    path = [str(_SITE), *filter(None, [env.get("PYTHONPATH")])]
-    env |= {
-        "PYTHONPATH": os.pathsep.join(path),
-        "PORTER_VERIFY": json.dumps(settings),
-        "PYTHONDONTWRITEBYTECODE": "1",  # no __pycache__ beside the user's files
-        "PYTHONUNBUFFERED": "1",  # the last lines are there when a process is killed
-    }
-    # torchrun's, for a command that names none: 29500 may be another job's.
-    env.setdefault("PET_MASTER_PORT", _free_port())
-    return env
 
 
 def _free_port() -> str:

@@ -20,11 +20,11 @@ def trend(ours: Sequence[float], theirs: Sequence[float], reference: str) -> Fin
 
     Returns:
         An error if the reference falls and ours falls by less than half of that, or if neither
-        falls and they are far apart; a note where there are too few steps to tell; else None.
+        falls and they are far apart; a warning where there are too few steps to tell; else None.
     """
     if len(ours) < _ENOUGH:
         return Finding(
-            "trend", "note", f"{len(ours)} steps are too few to tell a trend: give it more"
+            "trend", "warning", f"{len(ours)} steps are too few to tell a trend: give it more"
         )
     quarter = len(ours) // 4
     fall, noise = _fall(ours, quarter)

@@ -80,6 +80,8 @@ def judge(outcome: Outcome, rtol: float | None) -> None:
         if run.role == "port":
             before = reference if run is not reference else None
             outcome.findings += checks.check(run, before)
+        else:
+            outcome.findings += checks.check_reference(run)
         if run is not reference and run.processes:
             comparison, found = compare.compare(run, reference, rtol)
             outcome.comparisons.append(comparison)
@@ -88,7 +90,15 @@ def judge(outcome: Outcome, rtol: float | None) -> None:
         outcome.findings.append(
             Finding("alone", "note", "nothing was compared: the CPU ran alone", reference.name)
         )
+    outcome.findings = _without_repeats(outcome.findings)
     outcome.verdict = _verdict(outcome)
+
+
+def _without_repeats(findings: Sequence[Finding]) -> list[Finding]:
+    """Leave out what is the same in several ranks."""
+    return list({(f.kind, f.run, f.message, f.path, f.line): f for f in findings[::-1]}.values())[
+        ::-1
+    ]
 
 
 def _verdict(outcome: Outcome) -> Verdict:

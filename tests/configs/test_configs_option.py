@@ -57,6 +57,11 @@ def test_each_byte_that_is_not_added_stays() -> None:
         ("a.yml", "- {name: CUDA_VISIBLE_DEVICES, value: '0'}\n"),
         ("a.yml", "env: |\n  CUDA_VISIBLE_DEVICES=0\nCUDA_VISIBLE_DEVICES: ''\n"),
         ("Dockerfile", "ENV CUDA_VISIBLE_DEVICES 0\n"),
+        ("Dockerfile", "ARG CUDA_VISIBLE_DEVICES=0\n"),
+        ("Dockerfile", 'CMD ["env", "CUDA_VISIBLE_DEVICES=0", "python"]\n'),
+        ("a.yml", "command: [env, CUDA_VISIBLE_DEVICES=0, python]\n"),
+        ("a.json", '{"run": "CUDA_VISIBLE_DEVICES=\\"0\\" python"}\n'),
+        ("Makefile", "export CUDA_VISIBLE_DEVICES=0\n"),
         ("a.env.sh", "declare -x CUDA_VISIBLE_DEVICES=0\n"),
     ],
 )
@@ -67,6 +72,28 @@ def test_what_is_not_plain_is_left_to_a_person(name: str, text: str) -> None:
     assert left
     assert {f.level for f in left} == {Level.MANUAL}
     assert all(f.replacement is None for f in left)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "added"),
+    [
+        ("Makefile", "x:\n\t@CUDA_VISIBLE_DEVICES=0 pytest\n", f" {ASCEND}=0"),
+        ("a.toml", '[env]\r\nCUDA_VISIBLE_DEVICES = "0"\r\nA = 1\r\n', f'\r\n{ASCEND} = "0"'),
+        ("a.toml", 'env = { CUDA_VISIBLE_DEVICES = "0" }\n', f', {ASCEND} = "0"'),
+        ("a.json", '{"run": "CUDA_VISIBLE_DEVICES=0 python"}', f" {ASCEND}=0"),
+        ("a.json", '{\n "CUDA_VISIBLE_DEVICES" : "0"\n}', f', "{ASCEND}" : "0"'),
+        ("a.yml", "script:\n  - CUDA_VISIBLE_DEVICES=0 pytest\n", f" {ASCEND}=0"),
+        ("a.yml", "run: >-\n  a b\n  && env CUDA_VISIBLE_DEVICES='0' pytest\n", f" {ASCEND}='0'"),
+        ("a.yml", "- env:\n    - 'CUDA_VISIBLE_DEVICES=0'\n", f"\n    - '{ASCEND}=0'"),
+        ("tox.ini", "[testenv]\ncommands = env CUDA_VISIBLE_DEVICES=0 pytest\n", f" {ASCEND}=0"),
+        ("Dockerfile", "RUN a && \\\n  CUDA_VISIBLE_DEVICES=0 b\n", f" {ASCEND}=0"),
+    ],
+)
+def test_each_format_has_its_own_way(name: str, text: str, added: str) -> None:
+    output = scan(name, text, configs=True).output.decode()
+    assert output.count(added) == 1
+    assert output.replace(added, "") == text
+    assert scan(name, output, configs=True).output == output.encode()
 
 
 def test_findings_say_what_would_be_written() -> None:

@@ -74,5 +74,67 @@ def test_the_first_look_stops_what_has_none(kind: str) -> None:
     assert not may_have_sites(text, kind)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "run:",
+        "run: ''",
+        "run: |",
+        "script:\n-",
+        "command: []",
+        "env:\n- ",
+        "image:",
+        "'",
+        "dependencies: ['']",
+    ],
+)
+def test_nothing_where_something_is_awaited(text: str) -> None:
+    text += "  # cuda" if text != "'" else ""
+    assert not [f for f in scan("a.yaml", text).findings if f.level is not Level.ERROR]
+    assert not [f for f in scan("a.yaml", f"{text}\nx: [cuda]").findings if f.code != UNREADABLE]
+
+
+@pytest.mark.parametrize("text", ["a: [cuda]\nrun:", "a: cuda\nscript: [b,", 'a: cuda\nrun: "'])
+def test_a_text_may_end_anywhere(text: str) -> None:
+    assert {f.code for f in scan("a.yaml", text).findings} <= {UNREADABLE}
+
+
 def test_data_stops_at_the_first_look() -> None:
     assert not may_have_sites(b'{"tokens": ["triton", "mamba"]}', kinds.JSON)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.sh", "$(" * 50_000 + "cuda"),
+        ("a.sh", "`" * 50_001 + "cuda"),
+        ("a.sh", 'bash -c "' * 20_000 + "cuda"),
+        ("a.sh", 'A="--x ' * 5_000 + "cuda"),
+        ("a.sh", "export CUDA_VISIBLE_DEVICES=0 B=1\n" * 800),
+        ("a.sh", "export CUDA_VISIBLE_DEVICES=0" + " B=1" * 8_000),
+        ("a.sh", "<<A " * 20_000 + "cuda\n" + "x\n" * 20_000),
+        ("a.yaml", "{{ " * 15_000 + "cuda"),
+        ("a.yaml", "{% " * 15_000 + "cuda\n- ["),
+        ("a.yaml", "&a " * 20_000 + "cuda"),
+        ("a.yaml", "[" * 50_000 + "cuda"),
+        ("a.yaml", "device: cuda\n" * 1_500),
+        ("a.json", "[" * 50_000 + '"cuda"'),
+        ("a.json", '{"device": "cuda", ' * 3_000),
+        ("a.toml", "a = " + "[" * 50_000 + '"cuda"'),
+        ("a.ini", "a" + " " * 100_000 + "cuda"),
+        ("a.ini", "[a]\nb = cuda" + " " * 100_000 + "x"),
+        ("requirements.txt", "a" + " " * 100_000 + "cuda"),
+        ("requirements.txt", "https://x/" + "a/" * 50_000 + "cuda"),
+        ("Dockerfile", "RUN a \\\n" + "\n" * 50_000 + "cuda"),
+        ("Dockerfile", "RUN <<A\n" * 20_000 + "cuda"),
+        ("Makefile", "a: \\\n" * 50_000 + "cuda"),
+        ("a.yaml", "device: cuda # porter: ignore[PTR801] a\n" * 800),
+    ],
+)
+def test_hostile_texts_take_no_longer_than_others(name: str, text: str) -> None:
+    data = text.encode()
+    plain = rewrite_config(data, name=name, options=Options())
+    assert plain.output == data
+    written = rewrite_config(data, name=name, options=Options(configs=True))
+    assert written.failed == plain.failed
+    assert len(written.findings) == len(plain.findings)

@@ -124,3 +124,12 @@ def test_what_is_found_where(name: str, text: str, code: str | None) -> None:
 )
 def test_what_is_not_flagged(name: str, text: str) -> None:
     assert scan(name, text).findings == ()
+
+
+def test_only_the_device_is_flagged_among_comments_and_names() -> None:
+    text = (
+        "# device to use\ndevice: cuda:0        # or cpu\nloader: {pin_memory: true}\n"
+        "name: cuda-baseline\n"
+    )
+    assert [(f.code, f.line) for f in scan("cfg/train.yaml", text).findings] == [("PTR801", 2)]
+    assert scan("cfg/train.yaml", text, configs=True).output == text.encode()

@@ -50,7 +50,9 @@ def small() -> Report:
                 "src/train.py",
                 (
                     finding(2, ported, replacement="x.to(accel.device_type)"),
-                    finding(4, "import flash_attn", "PTR701", Level.MANUAL, "only CUDA has it"),
+                    finding(
+                        4, "import flash_attn", "PTR701", Level.MANUAL, "only CUDA has `flash_attn`"
+                    ),
                     finding(7, "cap = torch.cuda.get_device_capability()", "PTR202", Level.MANUAL),
                     finding(9, "torch.compile(f)", "PTR609", Level.NOTE, "nothing to do"),
                 ),

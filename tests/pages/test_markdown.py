@@ -20,7 +20,7 @@ def test_figures_and_what_is_left() -> None:
     assert "| `src/train.py` | 1 | 1 | 1 | 1 |  |" in text
     assert "| **Tensors and modules** | 3 |  |  |  |  |" in text
     blocked = text[text.index("## Blocked") : text.index("## Needs a person")]
-    assert "- 4:1 PTR701: only CUDA has it\n\n  `import flash_attn`" in blocked
+    assert "- 4:1 PTR701: only CUDA has `flash_attn`\n\n  `import flash_attn`" in blocked
     assert "PTR202" not in blocked
     assert "- `link.py`: a link to nothing" in text
 

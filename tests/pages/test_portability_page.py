@@ -92,7 +92,8 @@ def test_a_finding_has_source_reason_mend_and_diff(page: Page) -> None:
     assert page.locator("#detail .added").inner_text().endswith("+x = x.to(accel.device_type)")
     page.get_by_role("option", name="import flash_attn").click()
     assert "✕ blocked" in _detail(page)
-    assert "only CUDA has it" in _detail(page)
+    assert "only CUDA has flash_attn" in _detail(page)
+    assert page.locator("#detail p code").first.inner_text() == "flash_attn"
     page.get_by_role("option", name=re.compile("train.py 4 findings")).click()
     assert page.locator("#detail .removed").count() == 1
     assert page.locator("#detail .line.head").inner_text() == "@@ -1,2 +1,2 @@"
@@ -138,6 +139,8 @@ def test_keyboard(shown: Shown) -> None:
     page.keyboard.press("ArrowDown")
     selected = page.locator("#list [aria-selected=true]")
     assert selected.get_attribute("id") == page.get_attribute("#list", "aria-activedescendant")
+    outlined = "getComputedStyle(document.querySelector('[aria-selected=true]')).outlineStyle"
+    assert page.evaluate(outlined) == "solid"
     assert _detail(page) != first
     page.keyboard.press("End")
     assert "PTR609" in selected.inner_text()

@@ -77,9 +77,9 @@ def test_what_was_not_there_has_not_passed(mismatch: Page) -> None:
 
 def test_findings_and_what_the_trap_caught(mismatch: Page) -> None:
     findings = mismatch.locator("#findings li").all_inner_texts()
-    assert findings[0] == "✕ error\nthe loss differs\n\nnpu-emulated · rank 0 · Adam · step 12"
+    assert findings[0] == "✕ error\n\nthe loss differs\n\nnpu-emulated · rank 0 · Adam · step 12"
     assert findings[1].endswith("npu-emulated · train.py:41")
-    assert findings[2] == "i note\nhalf as fast\n\n"
+    assert findings[2] == "i note\n\nhalf as fast"
     caught = [row[1:] for row in _table(mismatch, "trap")]
     assert caught == [
         ["train.py:41", "torch.cuda.empty_cache", "did something with CUDA", "0, 1"],

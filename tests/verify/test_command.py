@@ -103,6 +103,16 @@ def test_words_of_the_runs_own(port: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in port.iterdir()) == ["train.py"]
 
 
+def test_a_single_file(port: Path, tmp_path: Path) -> None:
+    (port / "other.py").write_text("import torch\ntorch.cuda.empty_cache()\n")
+    program = broken(PORT, ("for step", "import other\ntorch.cuda.manual_seed(1)\nfor step"))
+    (port / "train.py").write_text(program)
+    done = porter(str(port / "train.py"), "--backend=cpu", "--json=-", *TRAIN, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    (use,) = json.loads(done.stdout)["runs"][0]["trapped"]
+    assert (use["path"], use["name"]) == ("train.py", "torch.cuda.manual_seed")
+
+
 def test_without_an_accelerator_the_cpu_is_not_compared_with_itself(
     port: Path, tmp_path: Path
 ) -> None:

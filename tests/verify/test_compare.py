@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import random
@@ -130,7 +131,7 @@ def test_skipped_steps_that_differ_leave_the_trend() -> None:
 def test_too_few_steps_for_a_trend_are_told() -> None:
     finding = trend([1.0, 2.0], [1.0, 2.0], "cpu")
     assert finding is not None
-    assert finding.level == "note"
+    assert finding.level == "warning"
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -145,6 +146,35 @@ def test_fewer_parameters_that_change_than_in_the_reference() -> None:
     npu.processes[0].placements[0].changed = 1
     (finding,) = outcome(run("cpu", FALLING), npu).findings
     assert finding.message == "1 of 2 parameters of Adam never changed; 2 did in the reference"
+
+
+def test_a_reference_that_trained_elsewhere_is_none() -> None:
+    original = run("cuda", FALLING, device="cpu")
+    original.role = "reference"
+    original.processes[0].placements[0].elements_by_device = {"cpu": 9}
+    result = outcome(original, run("npu", FALLING))
+    assert result.verdict == "mismatch"
+    assert (result.findings[0].kind, result.findings[0].run) == (
+        "trained-on-cpu",
+        "cuda (reference)",
+    )
+
+
+def test_what_all_ranks_say_is_told_once() -> None:
+    npu = run("npu", FALLING, device="cpu")
+    npu.processes[0].placements[0].elements_by_device = {"cpu": 9}
+    npu.processes.append(copy.deepcopy(npu.processes[0]))
+    npu.processes[1].rank = 1
+    cpu = run("cpu", FALLING)
+    cpu.processes.append(copy.deepcopy(cpu.processes[0]))
+    cpu.processes[1].rank = 1
+    assert [finding.kind for finding in outcome(cpu, npu).findings] == ["trained-on-cpu"]
+
+
+def test_losses_that_nobody_saw_are_not_passed_over() -> None:
+    silent = [run(backend, [None] * 5) for backend in ("cpu", "npu")]
+    kinds = [(finding.kind, finding.level) for finding in outcome(*silent).findings]
+    assert ("not-compared", "warning") in kinds
 
 
 def test_parameters_partly_elsewhere() -> None:

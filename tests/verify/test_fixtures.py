@@ -1,4 +1,4 @@
-"""Each fixture's port agrees: on the emulated NPU with the CPU, on CUDA (emulated) with the original."""
+"""The port of each fixture agrees: on the NPU with the CPU, on CUDA with the original."""
 
 from __future__ import annotations
 

@@ -84,8 +84,8 @@ def in_turn(statements: list[str]) -> str:
 @pytest.mark.parametrize("backend", ["cpu", "npu-emulated"])
 def test_uses_of_cuda_are_recorded_with_their_lines(backend: str, tmp_path: Path) -> None:
     uses = {**SILENT, **LOUD}
-    found = {use.line: use.name for use in trapped(in_turn(list(uses)), tmp_path, backend)}
-    assert found == {5 + 4 * index: name for index, name in enumerate(uses.values())}
+    found = [(use.line, use.name) for use in trapped(in_turn(list(uses)), tmp_path, backend)]
+    assert found == [(5 + 4 * index, name) for index, name in enumerate(uses.values())]
 
 
 def test_what_only_asks_is_of_another_kind(tmp_path: Path) -> None:

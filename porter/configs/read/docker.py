@@ -31,7 +31,7 @@ def subjects(text: str) -> Iterator[Subject]:
         if name in _RUNS:
             yield from _run(plain, at, end)
         elif name in ("ENV", "ARG"):
-            yield from _set(plain, at, end)
+            yield from _set(plain, at, end, " " if name == "ENV" else None)
         elif name == "FROM":
             yield from _image(plain, at, end)
 
@@ -70,7 +70,7 @@ def _run(text: str, start: int, end: int) -> Iterator[Subject]:
         yield from commands.subjects(command)
 
 
-def _set(text: str, start: int, end: int) -> Iterator[Subject]:
+def _set(text: str, start: int, end: int, separator: str | None) -> Iterator[Subject]:
     for command in shell_commands(text, start, end):
         for at, word in enumerate(command.words):
             name, equals, value = word.text.partition("=")
@@ -80,7 +80,7 @@ def _set(text: str, start: int, end: int) -> Iterator[Subject]:
                     value = text[command.words[1].start : last.end]
                     yield Variable(word.start, last.end, name, value)
                 break
-            yield Variable(word.start, word.end, name, value, " ")
+            yield Variable(word.start, word.end, name, value, separator)
             if "/" in value:
                 yield Image(word.end - len(value), word.end, value)
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 _BLANK = " \t\r"
+_PLAIN = re.compile(r"[\w./:=,@%+-]+")
+"""Characters that mean themselves."""
 _ENDS = ";&|()\n"
 _HEREDOC = re.compile(r"<<-?\s*(['\"\\]?)([A-Za-z_][\w.-]*)\1?")
 _REDIRECTION = re.compile(r"(?:\d*|&)(?:>>|>\||>&|<&|<>|>|<)&?(?:\d+|-)?")
@@ -155,8 +157,10 @@ class _Reader:
                 parts.append(self._text[at:behind])
                 at = behind
             else:
-                parts.append(char)
-                at += 1
+                plain = _PLAIN.match(self._text, at, self._end)
+                behind = plain.end() if plain else at + 1
+                parts.append(self._text[at:behind])
+                at = behind
         at = min(max(at, start + 1), self._end)
         return Word("".join(parts), start, at, quoted)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from porter.configs.read import commands, packages
 from porter.configs.read.leaf import Leaf, beside, groups
@@ -22,7 +23,8 @@ _SHELL = frozenset(
 _NEEDS = re.compile(
     r"(?:.*[_-])?(?:dependencies|dependency[_-]groups|deps|install_requires|requires|requirements)"
 )
-_INDEX_KEYS = frozenset({"index", "find-links", "source", "extra-index-url", "index-url"})
+_INDEX = re.compile(r"(?:.*_)?(?:index|index_url|find_links|source)")
+"""Keys whose values are addresses of packages; a table of such a name may hold a `url`."""
 _NAME_KEYS = frozenset({("project", "name"), ("tool", "poetry", "name"), ("metadata", "name")})
 """Where a package says what it is called itself."""
 _FREE = frozenset(
@@ -63,18 +65,18 @@ def _subjects(text: str, leaves: list[Leaf]) -> Iterator[Subject]:
 
 def row(text: str, items: Sequence[Leaf]) -> Iterator[Subject]:
     """Yield what a list of shell lines, or of the words of one command, speaks of."""
-    if not items:
-        return
     if any(re.search(r"\s", item.value.strip()) for item in items):
         for item in items:
             yield from _script(text, item)
         return
-    words = [Word(item.value, item.start, item.end) for item in items]
-    if words[0].text.startswith("-"):  # the arguments of an image's own program
+    command = Command([Word(item.value, item.start, item.end) for item in items])
+    if items and items[0].value.startswith("-"):  # the arguments of an image's own program
         owner = "docker" if _key(items[0]) == "runargs" else ""
-        yield from commands.options(words, owner)
+        found = commands.options(command.words, owner)
     else:
-        yield from commands.subjects(Command(words))
+        found = commands.subjects(command)
+    for subject in found:  # none of which a blank parts from the next
+        yield replace(subject, separator=None) if isinstance(subject, Variable) else subject
 
 
 def _item(text: str, leaf: Leaf) -> Iterator[Subject]:
@@ -114,7 +116,7 @@ def _entry(text: str, leaf: Leaf, around: dict[str, str]) -> Iterator[Subject]:
         yield from _options(text, leaf)
     elif "image" in key or key == "container":
         yield Image(start, leaf.end, leaf.value)
-    elif any(key == each or key.endswith(f"_{each}") for each in _INDEX_KEYS) or _is_index(leaf):
+    elif _INDEX.fullmatch(key) or (key == "url" and any(map(_INDEX.fullmatch, leaf.keys[:-1]))):
         yield Index(start, leaf.end, leaf.value)
     elif len(leaf.keys) > 1 and (needed := _needed(leaf)) and leaf.keys[0] in ("tool", "project"):
         asked = packages.requirement(f"{needed}@{leaf.value}", start)
@@ -130,10 +132,6 @@ def _needed(leaf: Leaf) -> str:
         if _NEEDS.fullmatch(key):
             return leaf.keys[at + 1]
     return ""
-
-
-def _is_index(leaf: Leaf) -> bool:
-    return leaf.key == "url" and any(k in _INDEX_KEYS or "source" in k for k in leaf.keys[:-1])
 
 
 def _script(text: str, leaf: Leaf) -> Iterator[Subject]:
@@ -152,7 +150,7 @@ def _inside(text: str, leaf: Leaf) -> tuple[int, int]:
     if leaf.is_block:
         return min(text.find("\n", leaf.start) + 1, leaf.end), leaf.end
     quotes = 3 if text.startswith(('"""', "'''"), leaf.start) else 1
-    if text[leaf.start] in "\"'" and leaf.end - leaf.start >= 2 * quotes:
+    if text.startswith(('"', "'"), leaf.start) and leaf.end - leaf.start >= 2 * quotes:
         return leaf.start + quotes, leaf.end - quotes
     return leaf.start, leaf.end
 

@@ -39,7 +39,7 @@ function siteView(file, site) {
   const rule = ruleOf(site.code);
   const ported = site.state === "ported";
   const parts = [
-    part(ported ? "What to know" : "Reason", element("p", {}, visible(site.message || rule.summary))),
+    part(ported ? "What to know" : "Reason", element("p", {}, ...prose(site.message || rule.summary))),
     part("Source", sourceView(site)),
   ];
   if (site.replacement !== null) {
@@ -48,7 +48,7 @@ function siteView(file, site) {
   }
   const diff = ported ? diffView(file, site.line, site.end_line) : null;
   if (diff) parts.push(part("Diff", diff));
-  parts.push(part("Rule", element("p", {}, element("code", {}, site.code), ` ${rule.name}: ${rule.summary}`)));
+  parts.push(part("Rule", element("p", {}, element("code", {}, site.code), ` ${rule.name}: `, ...prose(rule.summary))));
   return [
     element("h3", { class: "mono" }, visible(`${file.path}:${site.place}`)),
     element("p", {}, badge(site.state)),

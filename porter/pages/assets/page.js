@@ -26,6 +26,13 @@ function visible(text) {
   });
 }
 
+/** Return the parts of a message, in which code stands between backticks. */
+function prose(text) {
+  return text.split(/(`[^`]+`)/).filter(Boolean).map((part) =>
+    /^`[^`]+`$/.test(part) ? element("code", {}, visible(part.slice(1, -1))) : visible(part),
+  );
+}
+
 /** Return a number with its noun, in the plural where it is one. */
 function counted(number, noun) {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;

@@ -100,7 +100,7 @@ function startFindings() {
         "li",
         {},
         element("span", { class: `badge ${style}` }, `${sign} ${finding.level}`),
-        element("div", {}, element("p", {}, visible(finding.message)), element("p", { class: "muted" }, visible(placeOf(finding)))),
+        element("div", {}, element("p", {}, ...prose(finding.message)), element("p", { class: "muted" }, visible(placeOf(finding)))),
       ),
     );
   }

@@ -34,8 +34,7 @@ class Owners:
         behind a call is not the user's doing.
 
         Args:
-            through_torch: look behind torch's own frames as well, as behind `Module.to`, but not
-                behind a call that is looked at by itself.
+            through_torch: look behind torch's own frames as well, as behind `Module.to`.
         """
         frame = _leave(sys._getframe(), _HERE)
         if through_torch:

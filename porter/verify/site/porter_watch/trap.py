@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 import types
 from typing import Any, Callable, Optional, Set, Tuple
 
@@ -30,6 +31,7 @@ class Trap:
         self._owners = owners
         self._seen: Set[Tuple[str, int, str]] = set()
         self._record = journal.guarded(self._note)
+        self._inside = threading.local()  # what a recorded call does in its turn is no other use
 
     def _note(self, name: str) -> None:
         place = self._owners.place(through_torch=name == _DEVICE)
@@ -79,13 +81,18 @@ class Trap:
     def _wrapped(
         self, function: Any, name: str, applies: Optional[Callable[..., bool]] = None
     ) -> Any:
-        record = self._record
+        record, inside = self._record, self._inside
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if applies is None or applies(*args, **kwargs):
-                record(name)
-            return function(*args, **kwargs)
+            if inside.__dict__.get("of_one") or not (applies is None or applies(*args, **kwargs)):
+                return function(*args, **kwargs)
+            record(name)
+            inside.of_one = True
+            try:
+                return function(*args, **kwargs)
+            finally:
+                inside.of_one = False
 
         # torch.compile asks when it traces, and takes the answer for a constant.
         wrapper._dynamo_marked_constant = True  # type: ignore[attr-defined]

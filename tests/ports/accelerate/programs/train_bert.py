@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 
 import torch
-from accelerate import Accelerator
-from accelerate.utils import set_seed
-from transformers import BertConfig, BertForSequenceClassification, get_linear_schedule_with_warmup
+from accelerate import Accelerator  # type: ignore[import-not-found,import-untyped,unused-ignore]
+from accelerate.utils import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    set_seed,
+)
+from transformers import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    BertConfig,
+    BertForSequenceClassification,
+    get_linear_schedule_with_warmup,
+)
 
 STEPS = 24
 
 
-def main():
+def main() -> None:
     accelerator = Accelerator()
     set_seed(1234)
     config = BertConfig(
