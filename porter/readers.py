@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from porter.model import Only, Options, Rewrite
 
 
-def may_have_sites(data: bytes, kind: str) -> bool:
-    """Whether a file of a kind holds any word that a site needs; pragmas are not among them."""
+def may_have_sites(data: bytes, kind: str, in_bulk: bool = False) -> bool:
+    """Whether a file of a kind holds any word that a site needs; pragmas are not among them.
+
+    `in_bulk` is as in `porter.engine.may_have_sites`.
+    """
     if kind == kinds.PYTHON:
-        return python.may_have_sites(data)
+        return python.may_have_sites(data, in_bulk)
     if kind == kinds.NOTEBOOK:
         from porter.notebooks import prefilter as notebooks
 

@@ -10,9 +10,10 @@ import click
 
 from porter import progress, run
 from porter.commands import examples, options
+from porter.commands.vendor import shim_in
 from porter.discover import discover
 from porter.errors import Refused
-from porter.model import Options
+from porter.model import Options, Shim
 from porter.pages import html
 from porter.pages import output as target
 from porter.pages.portability import Portability, as_json, portability
@@ -79,7 +80,8 @@ def report(
     outcome = Report(len(found.files), skipped=found.skipped)
     for file in scanned.unreadable:
         outcome.add(file)
-    chosen = Options(settings.select, settings.ignore)
+    shim = shim_in(settings.vendor) if settings.vendor else Shim()
+    chosen = Options(settings.select, settings.ignore, shim)
     outcomes = run.preview(scanned, chosen, settings.jobs, settings.per_file)
     for file in progress.watched(outcomes, len(scanned.hits), "looking"):
         outcome.add(file)

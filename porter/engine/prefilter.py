@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-
 from porter.engine import triggers
 from porter.engine.mentions import mentions
 
 
-def may_have_sites(data: bytes) -> bool:
+def may_have_sites(data: bytes, in_bulk: bool = False) -> bool:
     """Whether the file's bytes hold any word that a site needs.
+
+    Args:
+        data: the file's bytes.
+        in_bulk: whether so many files are asked about that expressions are worth compiling; the
+            answer is the same.
 
     UTF-16 and UTF-32 would hide the words, but Python source can't be in either.
     """
@@ -23,8 +26,7 @@ def may_have_sites(data: bytes) -> bool:
     if is_ported and any(word in data for word in triggers.LINE_WORDS):
         return True
     for words, pattern in triggers.HINTS:
-        in_one_pass = "re" in sys.modules and len(words) > 1
-        if in_one_pass or any(word in data for word in words):
+        if (in_bulk and len(words) > 1) or any(word in data for word in words):
             import re  # not before: to import it takes half as long as Python takes to start
 
             if re.search(pattern, data) is not None:

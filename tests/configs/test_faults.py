@@ -47,10 +47,13 @@ def test_bytes_that_are_no_text() -> None:
     assert "byte 13" in finding.message
 
 
+TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5))).map("".join)
+
+
 @settings(max_examples=150)
-@given(st.sampled_from(NAMES), st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5))))
-def test_no_file_is_too_odd(name: str, pieces: list[str]) -> None:
-    data = "".join(pieces).encode("utf-8", "surrogatepass")
+@given(st.sampled_from(NAMES), TEXTS, st.integers(0, 500))
+def test_no_file_is_too_odd(name: str, text: str, length: int) -> None:
+    data = text[:length].encode("utf-8", "surrogatepass")
     plain = rewrite_config(data, name=name, options=Options())
     assert plain.output == data
     written = rewrite_config(data, name=name, options=Options(configs=True))

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
 from porter.catalogue import catalogue
-from porter.model import Level
+from porter.model import Cell, Level
 from porter.pages.portability import as_json, portability
 from porter.pages.states import BLOCKING, Counts, State
 from porter.report import FileReport, Report
@@ -116,6 +117,17 @@ def test_no_excerpt_of_what_has_changed_since(tmp_path: Path) -> None:
     found = (sample.finding(1, "line 1"), sample.finding(99, "line 99"))
     sites = portability(Report(1, [FileReport(str(path), found)]), [tmp_path]).files[0].sites
     assert [site.excerpt for site in sites] == [None, None]
+
+
+def test_a_finding_in_a_notebook_is_told_by_its_cell(tmp_path: Path) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_text("x.cuda()\n" * 9)
+    cell = Cell(number=3, line=2, column=3, end_line=2, end_column=9)
+    found = dataclasses.replace(sample.finding(5, "x.cuda()"), cell=cell)
+    report = Report(1, [FileReport(str(path), (found,))])
+    (site,) = portability(report, [tmp_path]).files[0].sites
+    assert (site.place, site.line, site.mark) == ("cell 3:2:3", 5, (2, 8))
+    assert site.excerpt is None
 
 
 def test_a_very_long_line_is_cut_around_the_site() -> None:

@@ -53,6 +53,16 @@ def test_selection_holds(porter: Porter, repository: Path) -> None:
     assert json.loads(result.out)["counts"]["blocked"] == 0
 
 
+def test_the_diff_is_that_of_rewrite(porter: Porter, repository: Path) -> None:
+    (repository / "lib/__init__.py").touch()
+    (repository / "pyproject.toml").write_text('[tool.porter]\nvendor = "lib"\n')
+    document = json.loads(porter("report", ".", "--format", "json").out)
+    told = "".join(file["diff"] for file in document["files"])
+    assert told == porter("rewrite", "--dry-run", ".").out.decode()
+    assert "+from lib import _accel as accel\n" in told
+    assert not (repository / "lib/_accel").exists()
+
+
 def test_a_broken_file_is_told_and_exits_2(porter: Porter, repository: Path) -> None:
     (repository / "old.py").write_text("print 'cuda'\n")
     result = porter("report", ".")

@@ -34,9 +34,9 @@ def config_distributed_type(setting: Setting) -> Answer:
     """
     if setting.key == "distributed_type" and setting.value == "MULTI_GPU":
         return Manual(
-            "distributed_type: MULTI_GPU means CUDA's devices to accelerate 0.21 and later: write "
-            "MULTI_NPU in a copy for Ascend (`accelerate config` makes it); keep it for an older, "
-            "ported accelerate"
+            "distributed_type: MULTI_GPU is accelerate's name for several CUDA devices: write "
+            "MULTI_NPU in a copy for Ascend (accelerate 0.21 and later; `accelerate config` makes "
+            "it), and keep it for an older, ported accelerate"
         )
     if setting.key == "multi_gpu" and setting.program == "accelerate":
         return Note("--multi_gpu means several processes on the devices at hand to the launcher")

@@ -12,6 +12,7 @@ _BITS = re.compile(
     r"(?:paged_)?(?!ao_)[a-z0-9]+_(?:bnb_)?(?:8bit|32bit)|[a-z]+_bnb|[a-z]+_apex_fused|paged_\w+"
     r"|(?:Paged)?[A-Z][A-Za-z]+(?:8|32)bit|(?:fused_?)(?:adam|lamb|sgd)"
 )
+_COMPILED = re.compile(r"ao_\w+_(?:4bit|8bit|fp8)")
 _ONE_BIT = frozenset({"OneBitAdam", "OneBitLamb", "ZeroOneAdam"})
 _SWITCH = re.compile(r"(?:use_)?(?:8bit_adamw?|bnb_optim(?:izer)?|apex_(?:optim|optimizer))")
 
@@ -23,6 +24,7 @@ _SWITCH = re.compile(r"(?:use_)?(?:8bit_adamw?|bnb_optim(?:izer)?|apex_(?:optim|
         ("lora.yml", "optimizer: adamw_bnb_8bit\n"),
         ("qlora.yml", "optimizer: paged_adamw_32bit\n"),
         ("sft.yaml", "training:\n  optim: adamw_8bit\n"),
+        ("lora.yml", "optimizer: ao_adamw_4bit\n"),
         ("train.toml", 'optimizer_type = "AdamW8bit"\n'),
         ("ds.json", '{"optimizer": {"type": "OneBitAdam"}}\n'),
         ("train.sh", "accelerate launch train.py --use_8bit_adam --lr 1e-4\n"),
@@ -30,17 +32,17 @@ _SWITCH = re.compile(r"(?:use_)?(?:8bit_adamw?|bnb_optim(?:izer)?|apex_(?:optim|
     ],
     valid=[
         ("lora.yml", "optimizer: adamw_torch  # not adamw_bnb_8bit\n"),
-        ("lora.yml", "optimizer: ao_adamw_8bit\n"),
         ("ds.json", '{"optimizer": {"type": "AdamW"}, "x": "OneBit"}\n'),
     ],
 )
 def config_optimizer(setting: Setting) -> Answer:
-    """Point out optimizers that come from bitsandbytes or apex, by their names in options.
+    """Point out optimizers of bitsandbytes, apex and torchao, by their names in options.
 
     `adamw_bnb_8bit`, `paged_adamw_32bit`, `adamw_apex_fused` and their like need packages whose
-    kernels are CUDA's; DeepSpeed's 1-bit optimizers need cupy and NCCL. The name is left, as the
-    memory that they save on CUDA is meant: use `adamw_torch` in a copy of the file for Ascend.
-    torchao's optimizers (`ao_adamw_8bit`) are written in torch and are not reported.
+    kernels are CUDA's; DeepSpeed's 1-bit optimizers need cupy and NCCL; torchao's low-bit ones
+    (`ao_adamw_8bit`) are compiled by torch.compile, and axolotl refuses them on an NPU with all
+    others that have "bit" in their names, from 0.6.0 on. The name is left, as the memory that
+    they save on CUDA is meant: use `adamw_torch` in a copy of the file for Ascend.
     """
     written, value = setting.written, setting.value.strip()
     typed = setting.key == "type" and len(setting.keys) > 1 and _KEY.fullmatch(setting.keys[-2])
@@ -48,6 +50,11 @@ def config_optimizer(setting: Setting) -> Answer:
         return Manual(
             f'the optimizer "{value}" needs cupy and NCCL, which are CUDA\'s: use "AdamW" in a '
             "copy for Ascend"
+        )
+    if _KEY.fullmatch(setting.key) and _COMPILED.fullmatch(value):
+        return Manual(
+            f'{written}: "{value}" is compiled by torch.compile, and axolotl refuses it on an NPU: '
+            "use adamw_torch in a copy for Ascend"
         )
     if (typed or _KEY.fullmatch(setting.key)) and _BITS.fullmatch(value):
         return Manual(

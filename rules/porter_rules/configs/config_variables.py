@@ -14,9 +14,10 @@ _TWINS = {
     "PYTORCH_CUDA_ALLOC_CONF": "PYTORCH_NPU_ALLOC_CONF",
 }
 _NCCL = re.compile(r"(?:TORCH_)?NCCL_\w+")
-_BUILD = re.compile(r"TORCH_CUDA_ARCH_LIST|FORCE_CUDA|CUDA_HOME|CUDA_PATH|CUDA_ARCH\w*|NVCC_\w+")
 _CONTAINER = re.compile(r"NVIDIA_(?:VISIBLE_DEVICES|DRIVER_CAPABILITIES|REQUIRE_CUDA)")
-_OTHER = re.compile(r"(?:CUDA|CUBLAS|CUDNN|NVTE|NVIDIA|TORCH_CUDA|PYTORCH_CUDA|PYTORCH_NVML)_\w+")
+_OTHER = re.compile(
+    r"(?:CUDA|CUBLAS|CUDNN|NVCC|NVTE|NVIDIA|TORCH_CUDA|PYTORCH_CUDA|PYTORCH_NVML)_\w+"
+)
 
 _PAIRED = f"{_VISIBLE} hides CUDA's devices alone; an Ascend NPU heeds {_ASCEND}"
 
@@ -68,13 +69,14 @@ _PAIRED = f"{_VISIBLE} hides CUDA's devices alone; an Ascend NPU heeds {_ASCEND}
         ("train.sh", 'CUDA_VISIBLE_DEVICES="" python train.py\n'),
         ("train.sh", "unset CUDA_VISIBLE_DEVICES\n"),
         ("train.sh", "docker run -e NVIDIA_VISIBLE_DEVICES=0 image/name:1\n"),
-        ("Dockerfile", 'FROM ubuntu\nENV TORCH_CUDA_ARCH_LIST="8.0;9.0"\n'),
+        ("Dockerfile", "FROM ubuntu\nENV FORCE_CUDA=1\n"),
         ("Makefile", "test:\n\tCUDA_VISIBLE_DEVICES=$(GPU) pytest\n"),
     ],
     notes=[
         ("train.sh", "export NCCL_DEBUG=INFO\n"),
         ("train.sh", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n"),
         ("train.sh", "CUDA_VISIBLE_DEVICES=0 ASCEND_RT_VISIBLE_DEVICES=0 python train.py\n"),
+        ("Dockerfile", 'FROM ubuntu\nENV TORCH_CUDA_ARCH_LIST="8.0;9.0"\n'),
         ("train.yaml", "env:\n  CUDA_DEVICE_MAX_CONNECTIONS: 1\n"),
         (
             "pod.yaml",
@@ -97,8 +99,8 @@ def config_variables(variable: Variable) -> Answer:
     to a person; so is what would need more than one more entry.
 
     NCCL_DEBUG, CUDA_LAUNCH_BLOCKING, PYTORCH_CUDA_ALLOC_CONF and their like do no harm on other
-    devices; they stay, with a note that names Ascend's own variable where there is one. What only
-    a build of CUDA code or NVIDIA's container runtime heeds is reported.
+    devices; they stay, with a note that names Ascend's own variable where there is one. What
+    NVIDIA's container runtime alone heeds, or makes a build compile CUDA code, is reported.
     """
     name, value = variable.name, variable.value
     if name == _VISIBLE:
@@ -108,10 +110,12 @@ def config_variables(variable: Variable) -> Answer:
             f"{name} is heeded by NVIDIA's container runtime alone: set ASCEND_VISIBLE_DEVICES, "
             "which Ascend's runtime heeds, in a copy for Ascend"
         )
-    if _BUILD.fullmatch(name):
+    if name == "FORCE_CUDA":
+        if value in ("0", ""):
+            return None
         return Manual(
-            f"{name} is for builds of CUDA code, which an NPU can't run: leave it out, with what "
-            "it builds, for Ascend"
+            "FORCE_CUDA makes setup.py build CUDA code, which fails without its compiler: leave it "
+            "out for Ascend"
         )
     if name in _TWINS:
         return Note(f"{name} does no harm off CUDA; an Ascend NPU heeds {_TWINS[name]}")
@@ -129,7 +133,7 @@ def _visible(value: str | None) -> Answer:
             return Twin(
                 _ASCEND,
                 f"{_PAIRED}: set that to the same ids here, or run with --configs",
-                f"{_PAIRED}, set here to the same ids",
+                f"set {_ASCEND}, which an Ascend NPU heeds, beside {_VISIBLE}, to the same ids",
             )
         return Manual(f"{_PAIRED}, whose ids have to ascend: set that here, and mind the order")
     if value is not None and value.strip() in ("", "-1", "NoDevFiles"):
