@@ -55,7 +55,7 @@ _VERIFY_TYPES = {
     "devices": "a whole number of at least 1",
 }
 _PER_RUN = {"all", "allow-dirty", "diff-base", "dry-run", "exit-zero", "fix", "format", "staged"}
-_PER_RUN |= {"statistics", "strict-baseline", "verbose", "write-baseline"}
+_PER_RUN |= {"configs", "report", "statistics", "strict-baseline", "verbose", "write-baseline"}
 
 
 def load(start: Path) -> Config:

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from porter import git, kinds
@@ -119,11 +120,12 @@ class _Search:
                 continue
             if real.parent not in folders:
                 folders[real.parent] = _real(real.parent)
+            mode = _mode(real)
             # git goes on to list the files of a folder that has been replaced by a link.
-            if folders[real.parent] != real.parent or real.is_symlink():
+            if folders[real.parent] != real.parent or stat.S_ISLNK(mode):
                 self._links[listing.top / name] = _real(real)
             else:
-                self._add_listed(listing, name, real)
+                self._add_listed(listing, name, real, mode)
 
     def add_file(self, path: Path) -> None:
         """Take a file that the user names, if it is of a kind that porter reads."""
@@ -170,14 +172,13 @@ class _Search:
         self.found.scopes.setdefault(root, []).extend(names)
         return known
 
-    def _add_listed(self, listing: Listing, name: str, real: Path) -> None:
-        mode = _mode(real)
+    def _add_listed(self, listing: Listing, name: str, real: Path, mode: int) -> None:
         if not mode:
             return  # tracked, and removed since
         if stat.S_ISREG(mode):
             inside = real.relative_to(listing.root).as_posix()
             kind = kinds.of(inside)
-            if not kinds.is_data(kind, _size(real)):
+            if kind == kinds.PYTHON or not kinds.is_data(kind, _size(real)):
                 self._take(
                     File(listing.top / name, listing.root, inside, listing.in_git, kind), real
                 )
@@ -209,9 +210,12 @@ class _Search:
 
 def is_excluded(path: Path, root: Path, exclusions: Sequence[Exclusion]) -> bool:
     """Whether porter leaves out the file at this absolute path, below `root`, without links."""
-    if path.is_relative_to(_SELF) or not _OWN.isdisjoint(path.parts):
-        return True
-    return any(exclusion.excludes(path, root) for exclusion in exclusions)
+    return _is_own(path.parent) or any(exclusion.excludes(path, root) for exclusion in exclusions)
+
+
+@cache
+def _is_own(folder: Path) -> bool:
+    return folder.is_relative_to(_SELF) or not _OWN.isdisjoint(folder.parts)
 
 
 def _real(path: Path) -> Path:

@@ -123,32 +123,47 @@ def has_staged_changes(root: Path) -> bool:
     return bool(_run(root, *arguments))
 
 
-def staged_patch(root: Path, pathspecs: Iterable[str], parent: str = "") -> bytes:
+def staged_patch(
+    root: Path, pathspecs: Iterable[str], parent: str = "", *, largest: int = 0
+) -> bytes:
     """Return what the index adds to a commit: by default the last, else `parent`.
 
     The patch has no context and takes lines that differ in blanks alone for the same; renamed
     files are compared with what they were.
 
+    Args:
+        root: the repository's folder.
+        pathspecs: which files.
+        parent: a commit.
+        largest: bytes beyond which a file's content is left out, 0 for no such limit; with a
+            limit, so are files that are binary to git.
+
     Raises:
         GitError: see there.
     """
-    return _patch(root, "--cached", *([parent] if parent else []), "--", *pathspecs)
+    against = ["--cached", *([parent] if parent else [])]
+    return _patch(root, against, pathspecs, largest)
 
 
-def worktree_patch(root: Path, pathspecs: Iterable[str], base: str) -> bytes:
+def worktree_patch(root: Path, pathspecs: Iterable[str], base: str, *, largest: int = 0) -> bytes:
     """Return what the work tree adds to a commit, as `staged_patch` does.
 
     Raises:
         GitError: see there.
     """
-    return _patch(root, base, "--", *pathspecs)
+    return _patch(root, [base], pathspecs, largest)
 
 
-def _patch(root: Path, *arguments: str) -> bytes:
+def _patch(root: Path, against: Sequence[str], pathspecs: Iterable[str], largest: int) -> bytes:
     options = ["--unified=0", "--inter-hunk-context=0", "--ignore-all-space", "--find-renames"]
-    options += ["--text", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index"]
+    options += ["--no-color", "--no-ext-diff", "--no-textconv", "--full-index"]
     options += ["--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all"]
-    return _run(root, "-c", "diff.relative=false", "diff", *options, *arguments)
+    settings = ["-c", "diff.relative=false"]
+    if largest:
+        settings += ["-c", f"core.bigFileThreshold={largest}"]
+    else:
+        options.append("--text")
+    return _run(root, *settings, "diff", *options, *against, "--", *pathspecs)
 
 
 def renames(root: Path, base: str) -> dict[str, str]:

@@ -65,13 +65,16 @@ _REQUIREMENTS_FOLDER = "requirements"
 _GENERATED = ("-lock.json", "-lock.yaml", "-lock.yml", ".min.json")
 """How files end that a program wrote and that are not for people to edit."""
 
-PATHSPECS = (
-    *(f"*{ending}" for ending in _ENDINGS),
+CODE_PATHSPECS = tuple(f"*{ending}" for ending, kind in _ENDINGS.items() if kind in _CODE)
+"""What to ask git for, to be told of code."""
+
+CONFIGURATION_PATHSPECS = (
+    *(f"*{ending}" for ending, kind in _ENDINGS.items() if kind not in _CODE),
     *(f":(glob)**/{name}" for name in _NAMES),
     *(f":(glob)**/{start}*{end}" for start, end, _ in _BEGINNINGS),
     f":(glob)**/{_REQUIREMENTS_FOLDER}/*.txt",
 )
-"""What to ask git for; not everything that these match has a kind."""
+"""Likewise of configuration; not everything that these match is."""
 
 
 def of(path: str) -> str:

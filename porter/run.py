@@ -64,7 +64,9 @@ def scan(files: Sequence[File]) -> Scan:
         except OSError as problem:
             unread.append(FileReport(str(file.path), (unreadable(problem),)))
             continue
-        if readers.may_have_sites(data, file.kind, in_bulk=True) and not data.startswith(vendored.MARK):
+        if readers.may_have_sites(data, file.kind, in_bulk=True) and not data.startswith(
+            vendored.MARK
+        ):
             hits.append(file)
             size += len(data)
     return Scan(hits, size, unread)

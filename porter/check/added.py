@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter import git
+from porter import git, kinds
 from porter.check.dismiss import git_folder
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -38,17 +38,21 @@ class Added:
     old: str = ""
 
 
-def staged(root: Path, pathspecs: Sequence[str]) -> list[Added]:
+def staged(root: Path, scripts: Sequence[str] = ()) -> list[Added]:
     """Return what the index adds to the last commit, to all its parents-to-be in a merge.
 
     What a merge brings along stands in one of the parents already.
 
+    Args:
+        root: the repository's folder.
+        scripts: pathspecs of files whose names don't tell their kind.
+
     Raises:
         git.GitError: see there.
     """
-    result = _staged(root, pathspecs)
+    result = _staged(root, scripts)
     for parent in _merged(root):
-        other = {a.name: a for a in _staged(root, pathspecs, parent)}
+        other = {a.name: a for a in _staged(root, scripts, parent)}
         result = [
             replace(a, lines=tuple(_common(a.lines, other[a.name].lines)))
             for a in result
@@ -57,15 +61,18 @@ def staged(root: Path, pathspecs: Sequence[str]) -> list[Added]:
     return result
 
 
-def _staged(root: Path, pathspecs: Sequence[str], parent: str = "") -> list[Added]:
+def _staged(root: Path, scripts: Sequence[str], parent: str = "") -> list[Added]:
     def contents(notebooks: Sequence[Added]) -> list[bytes]:
         return git.blobs(root, [notebook.blob for notebook in notebooks])
 
-    return _by_code(root, parse(git.staged_patch(root, pathspecs, parent)), contents)
+    def patch(pathspecs: Sequence[str], largest: int) -> bytes:
+        return git.staged_patch(root, pathspecs, parent, largest=largest)
+
+    return _by_code(root, _patched(patch, scripts), contents)
 
 
-def since(root: Path, base: str, pathspecs: Sequence[str]) -> list[Added]:
-    """Return what the work tree adds to a commit.
+def since(root: Path, base: str, scripts: Sequence[str] = ()) -> list[Added]:
+    """Return what the work tree adds to a commit; `scripts` is as for `staged`.
 
     Raises:
         git.GitError: see there.
@@ -74,7 +81,18 @@ def since(root: Path, base: str, pathspecs: Sequence[str]) -> list[Added]:
     def contents(notebooks: Sequence[Added]) -> list[bytes]:
         return [(root / os.fsdecode(notebook.name)).read_bytes() for notebook in notebooks]
 
-    return _by_code(root, parse(git.worktree_patch(root, pathspecs, base)), contents)
+    def patch(pathspecs: Sequence[str], largest: int) -> bytes:
+        return git.worktree_patch(root, pathspecs, base, largest=largest)
+
+    return _by_code(root, _patched(patch, scripts), contents)
+
+
+def _patched(
+    patch: Callable[[Sequence[str], int], bytes], scripts: Sequence[str]
+) -> Iterator[Added]:
+    """Yield what was added to code, whatever its size, and to configuration."""
+    yield from parse(patch([*kinds.CODE_PATHSPECS, *scripts], 0))
+    yield from parse(patch(kinds.CONFIGURATION_PATHSPECS, kinds.LARGEST_CONFIGURATION))
 
 
 def _by_code(

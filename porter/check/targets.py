@@ -77,7 +77,7 @@ def staged(
         if root is None:
             raise Refused(f"{inside[0]} is in no git repository, so nothing is staged; {_BY_HAND}")
         with _explained(f"what is staged is unknown; {_BY_HAND}"):
-            found = added.staged(root, _pathspecs(root, inside))
+            found = added.staged(root, _scripts(root, inside))
             any_staged |= bool(found) or git.has_staged_changes(root)
             mine = [a for a in found if _is_wanted(root, a.name, inside, exclusions)]
             contents = git.blobs(root, [a.blob for a in mine])
@@ -108,7 +108,7 @@ def since(paths: Sequence[Path], exclusions: Sequence[Exclusion], revision: str)
         files = [file for file in found.files if file.root == root]
         with _explained("--diff-base: fetch it (actions/checkout: fetch-depth: 0), or mend it"):
             base = git.merge_base(root, revision)
-            patched = added.since(root, base, _pathspecs(root, inside))
+            patched = added.since(root, base, _scripts(root, inside))
             new = set(git.untracked(root)) if files else set()
         lines = {os.fsdecode(each.name): each.lines for each in patched}
         for file in files:
@@ -131,10 +131,10 @@ def _roots(paths: Iterable[Path]) -> dict[Path | None, list[Path]]:
     return roots
 
 
-def _pathspecs(root: Path, paths: Iterable[Path]) -> list[str]:
-    """Return what to ask git about: renames only show where all files are compared."""
-    scripts = [p.relative_to(root).as_posix() for p in paths if not p.suffix and not p.is_dir()]
-    return [*kinds.PATHSPECS, *(f":(literal){name}" for name in scripts)]
+def _scripts(root: Path, paths: Iterable[Path]) -> list[str]:
+    """Return what to ask git about beside the files whose names tell their kind."""
+    names = [p.relative_to(root).as_posix() for p in paths if not p.suffix and not p.is_dir()]
+    return [f":(literal){name}" for name in names if not kinds.of(name)]
 
 
 def _is_wanted(

@@ -112,14 +112,17 @@ def verify(
     """
     if importlib.util.find_spec("rich") is None:
         raise Refused("porter verify needs more packages: pip install 'porter-codemod[verify]'")
+    from porter.pages import html, output
     from porter.verify.terminal import Progress, show
     from porter.verify.verify import Request
     from porter.verify.verify import verify as run_verify
 
     options = _with_configured(path, command, given)
     for target in filter(None, (json_file, report)):
-        if str(target) != "-" and not target.absolute().parent.is_dir():
-            raise Refused(f"{target} can't be written: there is no folder {target.parent}")
+        if str(target) != "-":
+            output.require(target)
+    if report is not None:
+        html.require_plotly()
     progress = Progress()
     with _ending_like_ctrl_c():
         outcome = run_verify(Request(path=path, **options), progress)
@@ -127,13 +130,16 @@ def verify(
     document = outcome.to_json()
     if json_file is not None:
         text = json.dumps(document, indent=1, allow_nan=False) + "\n"
-        click.open_file(str(json_file), "w", encoding="utf-8").write(text)
+        if str(json_file) == "-":
+            click.echo(text, nl=False)
+        else:
+            output.write(json_file, text)
     if str(json_file) != "-":
         show(outcome, sys.stdout)
     if report is not None:
         from porter.pages.verify_page import verify_page
 
-        report.write_text(verify_page(document), encoding="utf-8")
+        output.write(report, verify_page(document))
     interrupted = any(run.status == "interrupted" for run in outcome.runs)
     sys.exit(_INTERRUPTED if interrupted else outcome.exit_code)
 

@@ -30,7 +30,10 @@ def examine(said: Said) -> Section:
         )
         return section
     if error:
-        section.problem("torch", f"{torch} can't be imported: {error}", _hint(error, torch, npu))
+        package = "torch_npu" if npu else "torch"  # which torch may have imported by itself
+        section.problem(
+            "torch", f"{torch} can't be imported: {error}", _hint(error, torch, package)
+        )
     else:
         built = said.fact("torch", "cuda")
         made = f"built for CUDA {built}" if built else "built without CUDA"
@@ -65,7 +68,9 @@ def _judge_npu(section: Section, said: Said, torch: str, npu: str) -> None:
         )
     if error:
         section.problem(
-            "torch_npu", f"{npu or ''} can't be imported: {error}".strip(), _hint(error, torch, npu)
+            "torch_npu",
+            f"{npu or ''} can't be imported: {error}".strip(),
+            _hint(error, torch, "torch_npu"),
         )
     elif said.fact("torch_npu", "version"):
         goes = " goes with this torch" if fits else ""
@@ -73,7 +78,7 @@ def _judge_npu(section: Section, said: Said, torch: str, npu: str) -> None:
         section.ok("torch_npu", f"{npu}{goes}, {where}")
 
 
-def _hint(error: str, torch: str, npu: str) -> str:
+def _hint(error: str, torch: str, package: str) -> str:
     """Return what to do about an error of an import."""
     missing = re.search(r"No module named '([\w.]+)'", error)
     if missing:
@@ -81,9 +86,9 @@ def _hint(error: str, torch: str, npu: str) -> str:
         return f"pip install {names.get(missing[1], missing[1])}"
     if "libascend_hal" in error:
         return _DRIVER_MEND
-    if re.search(r"lib\w+\.so\S*: cannot open shared object", error) and npu:
+    if re.search(r"lib\w+\.so\S*: cannot open shared object", error) and package == "torch_npu":
         return _CANN_MEND
-    if "undefined symbol" in error and npu:
+    if "undefined symbol" in error and package == "torch_npu":
         theirs = pairs.newest_npu(pairs.release(torch))
         pair = (
             f"torch=={pairs.release(torch)} torch_npu=={theirs}" if theirs else "a pair that fits"
@@ -91,5 +96,4 @@ def _hint(error: str, torch: str, npu: str) -> str:
         return f"the two don't fit each other: pip install {pair}"
     if "answer within" in error:
         return "try again with --timeout; where it hangs, see the driver"
-    package = "torch_npu" if npu else "torch"
     return f'python -c "import {package}" shows all of it; then install {package} anew'

@@ -62,8 +62,6 @@ def execute(plan: Plan, run: Run, watcher: Watcher) -> None:
         (scratch / "out").mkdir()
         command = _filled(plan.command, scratch / "out")
         env = watched(plan.environment, journal, plan.root, trap=plan.trap, steps=plan.steps)
-        # torchrun's, for a command that names none: 29500 may be another job's.
-        env.setdefault("PET_MASTER_PORT", _free_port())
         reader = Reader(journal)
         start = time.monotonic()
         try:

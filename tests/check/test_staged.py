@@ -7,9 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from porter import git
 from tests.check.conftest import Flagged
 from tests.cli.harness import Porter, Repository
 
@@ -361,3 +363,25 @@ def test_one_bad_file_among_the_staged(repository: Repository, porter: Porter) -
     assert result.code == 2
     assert b"a.py:1:" in result.out
     assert b"b.py:1:1: PTR101" in result.out
+
+
+def test_large_data_is_not_even_asked_for(
+    repository: Repository, flagged: Flagged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = b'{"device": "cuda"},\n'
+    repository.write("data.json", b"[\n" + row * 60_000 + b"{}]\n")
+    repository.write("train.json", b'{"device": "cuda"}\n')
+    repository.write("large.py", b"x.cuda()\n" + b"#" * 1_000_000)
+    repository.write("Dockerfile", b"FROM nvidia/cuda\n")
+    repository.git("add", ".")
+    answers = []
+    run = git._run
+
+    def spy(*arguments: Any, **how: Any) -> bytes:
+        answers.append(run(*arguments, **how))
+        return answers[-1]
+
+    monkeypatch.setattr(git, "_run", spy)
+    found = [entry.partition(" ")[0] for entry in flagged(".", "Dockerfile")]
+    assert found == ["Dockerfile:1", "large.py:1", "train.json:1"]
+    assert not any(row in answer for answer in answers)

@@ -110,9 +110,8 @@ def test_a_machine_without_an_accelerator_has_no_problem(doctor: Run, tmp_path: 
             "source CANN's set_env.sh",
         ),
         ("import os\nos.abort()", "the process ended by signal 6", "then install torch_npu anew"),
-        ("import yaml_of_cann", "No module named 'yaml_of_cann'", "pip install yaml_of_cann"),
     ],
-    ids=["raises", "dies", "lacks a package"],
+    ids=["raises", "dies"],
 )
 def test_a_torch_npu_that_cannot_be_imported(
     doctor: Run, packages: Path, code: str, text: str, mend: str
@@ -213,12 +212,11 @@ def test_an_emulated_npu(environment: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_the_text_is_aligned_and_no_wider_than_the_terminal(
-    environment: dict[str, str], packages: Path
+    environment: dict[str, str],
 ) -> None:
-    torch_npu(packages, "2.5.1", "raise ImportError('libhccl.so: cannot open shared object file')")
     done = subprocess.run(
         [sys.executable, "-m", "porter", "doctor"],
-        env={**environment, "COLUMNS": "80"},
+        env={**environment, "COLUMNS": "80", "PORTER_DEVICE": "npu", "HCCL_IF_IP": "no-address"},
         capture_output=True,
         text=True,
         check=False,
@@ -228,7 +226,7 @@ def test_the_text_is_aligned_and_no_wider_than_the_terminal(
     assert [line for line in lines if len(line) > 80 and "/" not in line] == []
     starts = {line.index(line.split()[2]) for line in lines if line.startswith("  PROBLEM")}
     assert len(starts) == 1
-    assert lines[-1] == "3 problems"
+    assert lines[-1] == "2 problems"
 
 
 @pytest.mark.parametrize("arguments", [["--timeout", "0"], ["--timeout", "x"], ["here"]])

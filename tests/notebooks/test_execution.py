@@ -60,6 +60,7 @@ def test_the_port_trains(ported: Path, backend: str) -> None:
     assert not [name for name in before if torch.equal(before[name], after[name])]
 
 
+@pytest.mark.slow  # tests/fixtures runs the original too, without a kernel
 def test_the_original_does_not_without_cuda(tmp_path: Path) -> None:
     path = tmp_path / NAME
     path.write_bytes((CASE.folder / "original" / NAME).read_bytes())

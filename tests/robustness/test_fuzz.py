@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from tests.robustness.mutation import Mutator
 from tests.robustness.oracle import compiles, faults
-from tests.robustness.seeds import FIXTURES, examples, pieces
+from tests.robustness.seeds import FIXTURES, pieces
 
-SOURCES = examples() + pieces([FIXTURES])
+# Not the rules' examples: with each new one all mutations would be others, and whoever adds a rule
+# would find what the long runs are for.
+SOURCES = pieces([FIXTURES])
 SCRIPT = Path(__file__).with_name("fuzz.py")
 
 
@@ -32,7 +34,7 @@ def test_mutations_leave_programs_and_others() -> None:
 
 
 @settings(
-    max_examples=300,
+    max_examples=200,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -40,7 +42,9 @@ def test_mutations_leave_programs_and_others() -> None:
 @given(st.sampled_from(SOURCES), st.lists(st.integers(0, 2**32), min_size=1, max_size=4))
 def test_mutated_sources(source: bytes, seeds: list[int]) -> None:
     for seed in seeds:
-        source = MUTATORS[seed % len(MUTATORS)].mutate(source)
+        mutator = MUTATORS[seed % len(MUTATORS)]
+        mutator.random.seed(seed)
+        source = mutator.mutate(source)
     assert list(faults(source)) == []
 
 
@@ -56,15 +60,15 @@ def test_any_bytes_in_a_source(data: bytes, source: bytes, at: int) -> None:
 @pytest.mark.parametrize(
     ("engine", "runs"),
     [
-        ([], 1_500),
-        (["--atheris"], 3_000),
+        (["--without-examples"], 1_000),
+        (["--atheris"], 1_500),
         pytest.param([], 100_000, marks=pytest.mark.slow),
         pytest.param(["--atheris"], 200_000, marks=pytest.mark.slow),
     ],
     ids=["random", "atheris", "random, long", "atheris, long"],
 )
 def test_the_fuzzer_finds_no_fault(engine: list[str], runs: int) -> None:
-    if engine:
+    if "--atheris" in engine:
         pytest.importorskip("atheris", reason="needs atheris: pip install atheris")
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "--runs", str(runs), *engine],

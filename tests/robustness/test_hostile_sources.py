@@ -19,8 +19,8 @@ PORTED = {
     + b" " * 95
     + b"x.cuda()\n",
     "a string of 1 MB": b"x = 'cuda" + b"a" * 1_000_000 + b"'; y.cuda()\n",
-    "a comment of 1 MB": b"y.cuda()  # cuda " + b"a" * 1_000_000 + b"\n",
-    "3000 continued lines": b"x = \\\n" * 3000 + b"y.cuda()\n",
+    "a comment of 1 MB": b"y.cuda()  # " + b"cuda " * 200_000 + b"\n",
+    "1000 continued lines": b"x = \\\n" * 1000 + b"y.cuda()\n",
     "1000 fields": b"x = f'" + b"{y.cuda()}" * 1000 + b"'\n",
     "1000 sites on a line": b"x = [" + b"y.cuda(), " * 1000 + b"]\n",
     "1000 imported names": b"from torch.cuda import (" + b"synchronize, " * 1000 + b")\n",

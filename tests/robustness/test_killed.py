@@ -38,7 +38,7 @@ def members(group: int) -> list[int]:
 
 @pytest.mark.parametrize(
     ("count", "kills"),
-    [(150, 10), pytest.param(500, 100, marks=pytest.mark.slow)],
+    [(80, 10), pytest.param(500, 100, marks=pytest.mark.slow)],
     ids=["10 kills", "100 kills"],
 )
 def test_a_killed_rewrite_leaves_whole_files_and_the_next_one_goes_on(

@@ -1,4 +1,4 @@
-"""A library that knows CUDA alone trains on the CPU beside an NPU, and says nothing: verify does."""
+"""A library that knows CUDA alone trains on the CPU beside an NPU, silently: verify tells."""
 
 from __future__ import annotations
 

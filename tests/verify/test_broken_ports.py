@@ -84,7 +84,13 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("kind", BROKEN)
+QUICK = {"trained-on-cpu", "stale-parameters", "trap"}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[] if kind in QUICK else [pytest.mark.slow]) for kind in BROKEN],
+)
 def test_a_broken_port_is_caught(kind: str, on_cpu: Run, tmp_path: Path) -> None:
     edits, message = BROKEN[kind]
     outcome = compared(broken(PORT, *edits), on_cpu, tmp_path)

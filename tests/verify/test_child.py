@@ -98,6 +98,7 @@ def test_a_failing_watcher_never_reaches_the_program(tmp_path: Path) -> None:
     assert run.status == "no-steps"
 
 
+@pytest.mark.slow
 def test_programs_that_close_all_descriptors(tmp_path: Path) -> None:
     closes = "import os\nos.closerange(3, 256)\nfile = open('own.txt', 'w')\n"
     run = train(tmp_path / "port", PORT.replace("for step", closes + "for step", 1))
@@ -121,6 +122,7 @@ def test_nothing_is_left(tmp_path: Path) -> None:
     assert dict(os.environ) == before
 
 
+@pytest.mark.slow
 def test_code_in_a_virtual_environment_below_the_folder_is_not_the_users(tmp_path: Path) -> None:
     folder = tmp_path / "port"
     folder.mkdir()

@@ -13,7 +13,7 @@ import pytest
 
 from tests.fixtures.cases import CASES, Case
 
-QUICK = {"dqn", "gan"}
+QUICK = {"dqn"}
 FLOAT32 = {"char_gpt": "--dtype=float32", "hf_trainer": "--precision=fp32"}
 """Options that have a fixture compute in float32; those that do so anyway have none."""
 

@@ -125,6 +125,7 @@ for step in range(3):
     assert [placement.changed for placement in run.processes[0].placements] == [2, 2]
 
 
+@pytest.mark.slow
 def test_one_backward_for_two_optimizers(tmp_path: Path) -> None:
     program = (
         HEAD
@@ -145,6 +146,7 @@ for step in range(3):
     assert seen["SGD"].loss == seen["SGD 2"].loss == shown(run)
 
 
+@pytest.mark.slow
 def test_several_losses_in_one_backward(tmp_path: Path) -> None:
     program = (
         HEAD
@@ -186,6 +188,7 @@ for step in range(3):
     assert curves(run)["LBFGS"].loss == shown(run)
 
 
+@pytest.mark.slow
 def test_a_closure_after_accumulation(tmp_path: Path) -> None:
     """Lightning steps with a closure that does the last of the accumulated passes."""
     program = (
@@ -242,6 +245,7 @@ for step in range(4):
     assert process.autocast == ["float16"]
 
 
+@pytest.mark.slow
 def test_compiled_programs(tmp_path: Path) -> None:
     program = (
         HEAD
@@ -269,6 +273,7 @@ asks(torch.ones(1))
     assert curves(run)["SGD"].loss == shown(run)
 
 
+@pytest.mark.slow
 def test_reentrant_checkpoints_are_no_losses(tmp_path: Path) -> None:
     program = (
         HEAD
@@ -290,6 +295,7 @@ for step in range(3):
     assert curves(run)["SGD"].loss == shown(run)
 
 
+@pytest.mark.slow
 def test_several_processes_of_one_program(tmp_path: Path) -> None:
     """Forked, and spawned: each trains by itself, and writes before it ends."""
     program = (
@@ -315,6 +321,7 @@ def test_several_processes_of_one_program(tmp_path: Path) -> None:
     assert first.placements[0].changed == 4
 
 
+@pytest.mark.slow
 def test_two_programs_one_after_the_other(on_cpu: Run, tmp_path: Path) -> None:
     twice = f"{sys.executable} train.py && {sys.executable} train.py"
     run = train(tmp_path / "port", PORT, command=["sh", "-c", twice])
@@ -363,6 +370,7 @@ trainer.fit(Net(), batches)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("lightning") is None, reason="needs lightning")
 def test_lightning(tmp_path: Path) -> None:
     run = train(tmp_path / "port", LIGHTNING)

@@ -46,6 +46,9 @@ LOUD = {
     "torch.cuda.synchronize()": "torch.cuda.synchronize",
     "torch.cuda.current_device()": "torch.cuda.current_device",
 }
+each_backend = pytest.mark.parametrize(
+    "backend", ["cpu", pytest.param("npu-emulated", marks=pytest.mark.slow)]
+)
 ELSEWHERE = [
     "torch.manual_seed(1)",
     "torch.autocast('cpu')",
@@ -81,13 +84,14 @@ def in_turn(statements: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("backend", ["cpu", "npu-emulated"])
+@each_backend
 def test_uses_of_cuda_are_recorded_with_their_lines(backend: str, tmp_path: Path) -> None:
     uses = {**SILENT, **LOUD}
     found = [(use.line, use.name) for use in trapped(in_turn(list(uses)), tmp_path, backend)]
     assert found == [(5 + 4 * index, name) for index, name in enumerate(uses.values())]
 
 
+@pytest.mark.slow
 def test_what_only_asks_is_of_another_kind(tmp_path: Path) -> None:
     asked = [
         "torch.cuda.is_available()",
@@ -97,7 +101,7 @@ def test_what_only_asks_is_of_another_kind(tmp_path: Path) -> None:
     assert [use.kind for use in trapped(in_turn(asked), tmp_path)] == ["asked", "asked", "cuda"]
 
 
-@pytest.mark.parametrize("backend", ["cpu", "npu-emulated"])
+@each_backend
 def test_the_shim_and_other_devices_are_not_recorded(backend: str, tmp_path: Path) -> None:
     assert trapped(in_turn(ELSEWHERE), tmp_path, backend) == []
 
@@ -147,10 +151,12 @@ def test_children_carry_it_too(tmp_path: Path) -> None:
     assert (use.path, use.line, use.name) == ("train.py", 5, "torch.cuda.empty_cache")
 
 
+@pytest.mark.slow
 def test_on_cuda_nothing_is_recorded(tmp_path: Path) -> None:
     assert trapped(in_turn(list(SILENT)), tmp_path, "cuda-emulated") == []
 
 
+@pytest.mark.slow
 def test_a_path_that_is_given_relatively(tmp_path: Path) -> None:
     program = "import os, torch\nos.chdir('/')\ntorch.cuda.empty_cache()\n"
     run = train(tmp_path / "port", program, command=[sys.executable, "./train.py"])

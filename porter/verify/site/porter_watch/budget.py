@@ -6,7 +6,7 @@ import functools
 import time
 from typing import Any, Callable
 
-_SHARE = 0.03
+_SHARE = 0.02
 """Of the time since the first step: beyond it, what costs most is left out until it fits again."""
 
 

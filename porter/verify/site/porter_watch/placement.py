@@ -34,12 +34,9 @@ class Held:
     def note_gradients(self) -> List[torch.Tensor]:
         """Return the gradients that are there, and remember which parameters have one."""
         parameters = self._parameters()
-        gradients = []
-        for parameter in parameters:
-            if parameter.grad is not None:
-                gradients.append(parameter.grad)
-                self._with_gradient.add(id(parameter))
-        return gradients
+        with_gradient = [each for each in parameters if each.grad is not None]
+        self._with_gradient.update(map(id, with_gradient))
+        return [parameter.grad for parameter in with_gradient]
 
     def check(self, count: int) -> None:
         """See what has changed after a number of steps."""
@@ -88,7 +85,7 @@ class Held:
             parameter
             for group in groups
             for parameter in group["params"]
-            if parameter.requires_grad and parameter.numel() > 0
+            if parameter.requires_grad
         ]
 
     def _remember(self, parameters: List[Any]) -> None:

@@ -24,6 +24,8 @@ _PATIENCE, _PATIENCE_ON_CPU = 1.0, 0.05
 Reading from a device waits for it, and stalls its queue."""
 _WAITING = 512
 """Steps that wait to be read, at most."""
+_ALWAYS = 32
+"""Steps at the beginning whose gradient norm is taken whatever it costs."""
 _OPTIMIZERS = 16
 """Optimizers that are told apart; of more, those of one class count as one."""
 
@@ -112,7 +114,7 @@ class Steps:
 
     def _before_step(self, optimizer: Any) -> None:
         held = self._held(optimizer)
-        if self._budget.allows():
+        if self._total < _ALWAYS or self._budget.allows():
             self._norm = _gradient_norm(held.note_gradients())
         else:
             held.note_gradients()
