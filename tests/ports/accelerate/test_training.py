@@ -154,9 +154,8 @@ def test_two_processes_save_and_resume(port: Tree, tmp_path: Path) -> None:
     assert resumed.losses == straight.losses[len(resumed.losses) :]
 
 
-@pytest.mark.parametrize("precision", ["no", "fp16", "bf16"])
-def test_on_cuda_nothing_changes(precision: str, original: Tree, port: Tree) -> None:
-    options = (*SHORT, f"--mixed_precision={precision}", "--dropout=0.1")
+def test_on_cuda_nothing_changes_though_dropout_draws(original: Tree, port: Tree) -> None:
+    options = (*SHORT, "--mixed_precision=fp16", "--dropout=0.1")
     before = original.train(*options, backend="cuda-emulated")
     after = port.train(*options, backend="cuda-emulated")
     assert before.result["parameters"] == ["cuda:0"]

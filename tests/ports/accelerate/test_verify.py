@@ -81,8 +81,8 @@ def test_it_agrees_with_the_original_on_cuda_bit_for_bit(
     assert (on_cuda["mode"], on_cuda["steps"], on_cuda["max_difference"]) == ("bits", STEPS, 0.0)
     assert on_npu["steps"] == STEPS
     figure(
-        f"porter verify, original on cuda-emulated beside the port, {precision}: "
-        f"cuda-emulated {on_cuda['max_difference']:.1e}, npu-emulated {on_npu['max_difference']:.1e}"
+        f"porter verify, the port beside the original on cuda-emulated, {precision}: largest "
+        f"difference {on_cuda['max_difference']:.1e} there, {on_npu['max_difference']:.1e} on an NPU"
     )
 
 
@@ -110,4 +110,4 @@ def test_unported_it_trains_on_the_cpu_and_is_found_out(original: Tree, tmp_path
     assert "torch.cuda.manual_seed_all" in said
     npu = next(run for run in outcome["runs"] if run["backend"] == "npu-emulated")
     assert placed(npu) == {"cpu"}
-    assert {record["class"] for record in npu["trapped"]} >= {"cuda", "asked"}
+    assert {record["kind"] for record in npu["trapped"]} >= {"cuda", "asked"}

@@ -17,11 +17,12 @@ from functools import cached_property
 from pathlib import Path
 
 from tests.ports.axolotl import environment
-from tests.ports.axolotl.runs import HERE, ported, porter
+from tests.ports.axolotl.environment import HERE, ROOT
+from tests.ports.axolotl.porting import ported, porter
 from tests.ports.axolotl.sites import OPTIONS, SITES, Option, Site
 
 BY_HAND = "axolotl==0.6.0"
-PAGE = HERE.parents[2] / "docs" / "axolotl.md"
+PAGE = ROOT / "docs" / "axolotl.md"
 PREFACE = (HERE / "preface.md").read_text()
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from tests.pages.conftest import browser  # noqa: F401  # a fixture
 from tests.ports.axolotl import environment
-from tests.ports.axolotl.runs import HERE, Axolotl, ported
+from tests.ports.axolotl.environment import HERE
+from tests.ports.axolotl.porting import ported
+from tests.ports.axolotl.runs import Axolotl
 
 
 @pytest.fixture(scope="session")

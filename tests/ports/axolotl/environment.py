@@ -1,8 +1,9 @@
-"""axolotl 0.5.2 and the Python environment that it runs in, fetched and built once."""
+"""axolotl 0.5.2, and the Python and the devices that it runs with, fetched and built once."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -11,10 +12,22 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
-REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+REQUIREMENTS = HERE / "requirements.txt"
 AXOLOTL = "axolotl==0.5.2"
 PYTHON = "python3.11"
 """The Python whose wheels the requirements name."""
+DEVICES = 2
+
+EMULATED = """
+import json, pathlib, sys
+from porter.emulated import emulated_env
+device, devices, trace = sys.argv[1:]
+trace = pathlib.Path(trace) if trace else None
+env = emulated_env(device, devices=int(devices), strict=device == "npu", trace=trace)
+print(json.dumps(env))
+"""
 
 
 def cache() -> Path:
@@ -60,6 +73,22 @@ def source(requirement: str = AXOLOTL) -> Path:
 
     name = requirement.replace("==", "-")
     return once(cache() / f"{name}-source", fetch) / name
+
+
+def emulated(python: Path, device: str, trace: Path | None) -> dict[str, str]:
+    """Returns the environment with emulated devices for another Python's children."""
+    done = subprocess.run(
+        [str(python), "-c", EMULATED, device, str(DEVICES), str(trace or "")],
+        cwd=ROOT,
+        env={**os.environ, "ASCEND_RT_VISIBLE_DEVICES": "", "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    env = json.loads(done.stdout)
+    assert isinstance(env, dict)
+    return env
 
 
 def once(folder: Path, make: Callable[[Path], None]) -> Path:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -19,12 +17,10 @@ from typing import Any
 import yaml
 
 from tests.fixtures.trainings import ABORTED_AT_EXIT, ATTEMPTS, TRAP, free_port
+from tests.ports.axolotl.environment import HERE, emulated
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[2]
 SHIM = "axolotl/_accel/"
-TIMEOUT = 240
-DEVICES = 2
+TIMEOUT = 480
 
 LAUNCHERS = {
     "torchrun": ["torch.distributed.run", "--standalone", "--nproc-per-node=2"],
@@ -33,15 +29,6 @@ LAUNCHERS = {
         *("--num_machines=1", "--num_processes=2", "--main_process_port={port}"),
     ],
 }
-
-EMULATED = """
-import json, pathlib, sys
-from porter.emulated import emulated_env
-device, devices, trace = sys.argv[1:]
-trace = pathlib.Path(trace) if trace else None
-env = emulated_env(device, devices=int(devices), strict=device == "npu", trace=trace)
-print(json.dumps(env))
-"""
 
 
 @dataclass(frozen=True)
@@ -222,39 +209,3 @@ class Child:
             trapped=[line for line in lines if not line.startswith(SHIM)],
             folder=self.folder,
         )
-
-
-def emulated(python: Path, device: str, trace: Path | None) -> dict[str, str]:
-    """Returns the environment with emulated devices for another Python's children."""
-    done = subprocess.run(
-        [str(python), "-c", EMULATED, device, str(DEVICES), str(trace or "")],
-        cwd=ROOT,
-        env={**os.environ, "ASCEND_RT_VISIBLE_DEVICES": "", "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    env = json.loads(done.stdout)
-    assert isinstance(env, dict)
-    return env
-
-
-def porter(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs porter's command line."""
-    path = [str(ROOT / part) for part in (".", "rules", "runtime")]
-    return subprocess.run(
-        [sys.executable, "-m", "porter", *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def ported(source: Path, folder: Path) -> Path:
-    """Copies the tree and ports it with a shim of its own; no other hand is laid on it."""
-    shutil.copytree(source, folder)
-    done = porter("rewrite", str(folder), "--vendor", str(folder / "src" / "axolotl"))
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder

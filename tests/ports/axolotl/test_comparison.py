@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.ports.axolotl.compare import PAGE, Comparison, compare, page, told
-from tests.ports.axolotl.runs import HERE, porter
+from tests.ports.axolotl.environment import HERE
+from tests.ports.axolotl.porting import porter
 from tests.ports.axolotl.sites import OPTIONS, SITES, Option, Site
 
 
