@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from porter.engine import triggers
@@ -12,8 +13,9 @@ from porter.engine import triggers
 class Look:
     """What an expression holds.
 
-    `names` are the identifiers that it reads, `bound` those that its comprehensions, lambdas and
-    walruses bind, `chains` the attribute chains that end in `cuda` or start at a traced name.
+    `names` are the identifiers that it reads from around it, `bound` those that its comprehensions,
+    lambdas and walruses bind, `chains` the attribute chains that end in `cuda` or start at a traced
+    name, less those that start at a name which a comprehension or lambda around them binds.
     """
 
     triggered: bool = False
@@ -32,13 +34,14 @@ def look(root: ast.expr, traced: frozenset[str], annotation: bool) -> Look:
         annotation: whether strings in it are annotations, whose names count.
     """
     found = Look()
-    todo: list[tuple[ast.AST, int]] = [(root, 1)]
+    todo: list[tuple[ast.AST, int, frozenset[str]]] = [(root, 1, frozenset())]
     while todo:  # the hottest loop of all: no match statement, no generators
-        node, depth = todo.pop()
+        node, depth, own = todo.pop()
         if depth > found.depth:
             found.depth = depth
         if isinstance(node, ast.Name):
-            _name(node, node.id, traced, found)
+            if node.id not in own or isinstance(node.ctx, ast.Store):
+                _name(node, node.id, traced, found)
             continue
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str) and triggers.in_string(node.value):
@@ -49,8 +52,12 @@ def look(root: ast.expr, traced: frozenset[str], annotation: bool) -> Look:
         if isinstance(node, ast.Attribute):
             if node.attr in triggers.ATTRIBUTES:
                 found.triggered = True
-                found.chains.append(node)
-            todo.append((node.value, depth + 1))
+                if not own or _root(node) not in own:
+                    found.chains.append(node)
+            todo.append((node.value, depth + 1, own))
+            continue
+        if isinstance(node, _BINDING):
+            todo += [(part, depth + 1, own | names) for part, names in _parts(node)]
             continue
         if isinstance(node, ast.keyword):
             found.triggered |= node.arg in triggers.KEYWORDS
@@ -59,10 +66,37 @@ def look(root: ast.expr, traced: frozenset[str], annotation: bool) -> Look:
         for name in node._fields:
             child = getattr(node, name, None)
             if isinstance(child, ast.AST):
-                todo.append((child, depth + 1))
+                todo.append((child, depth + 1, own))
             elif isinstance(child, list):
-                todo += [(each, depth + 1) for each in child if isinstance(each, ast.AST)]
+                todo += [(each, depth + 1, own) for each in child if isinstance(each, ast.AST)]
     return found
+
+
+_BINDING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+def _parts(
+    node: ast.Lambda | ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """Yield what a lambda or comprehension consists of, with the names that it binds there."""
+    if isinstance(node, ast.Lambda):
+        yield node.args, frozenset()  # defaults belong to what is around it
+        yield node.body, frozenset(a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg))
+        return
+    targets = (n for g in node.generators for n in ast.walk(g.target))
+    bound = frozenset(n.id for n in targets if isinstance(n, ast.Name))
+    first, *others = node.generators
+    yield first.iter, frozenset()  # and so does what is gone through first
+    results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+    for part in (first.target, *first.ifs, *others, *results):
+        yield part, bound
+
+
+def _root(chain: ast.expr) -> str:
+    """Return the name at the start of an attribute chain, or ""."""
+    while isinstance(chain, ast.Attribute):
+        chain = chain.value
+    return chain.id if isinstance(chain, ast.Name) else ""
 
 
 def _name(node: ast.Name, name: str, traced: frozenset[str], found: Look) -> None:

@@ -40,7 +40,7 @@ class Fragments:
         `hidden` are names that comprehensions and lambdas around the expression bind.
         """
         seen = look(node, self.traced, annotation=role.kind == "annotation")
-        if not seen.triggered:
+        if not seen.triggered and role.name not in triggers.VARIABLES:
             return
         start = self.source.offset(node.lineno, node.col_offset)
         end = self.source.offset(node.end_lineno or 1, node.end_col_offset or 0)

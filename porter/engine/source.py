@@ -6,6 +6,7 @@ import ast
 import bisect
 import codecs
 import io
+import re
 import sys
 import tokenize
 import warnings
@@ -14,6 +15,9 @@ from functools import cached_property
 from itertools import accumulate
 
 from porter.engine.recursion import recursion_limit
+
+_COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*[-\w.]+")
+"""The declaration of an encoding, as PEP 263 has it."""
 
 
 class SourceError(Exception):
@@ -48,6 +52,8 @@ class Source:
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
         except SyntaxError as error:
+            if not any(_COOKIE.match(line) for line in raw.splitlines()[:2]):
+                cls._check_utf8(raw[len(bom) :])  # it names the byte
             raise SourceError(f"cannot read the file: {error}; mend its coding cookie") from error
         encoding = "utf-8" if encoding == "utf-8-sig" else encoding
         body = raw[len(bom) :]

@@ -176,6 +176,9 @@ KEYWORDS = frozenset(
 )
 """An expression with a call that has one of these keywords may hold a site."""
 
+VARIABLES = frozenset({"device_map"})
+"""What such a variable, attribute or parameter gets may be a site."""
+
 STRINGS = (
     "cuda",
     "nccl",

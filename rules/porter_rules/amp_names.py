@@ -67,7 +67,7 @@ def chosen_device(original: cst.Call, updated: cst.Call, ctx: Context, index: in
     if not branches:
         return None
     if is_runtime(_unnegated(after.test), ctx):
-        change = {branches[0]: ctx.runtime("device_type")}
+        change = {branch: ctx.runtime("device_type") for branch in branches}
         return with_value(updated, index, after.with_changes(**change))
     return Manual(
         'the device type "cuda" under a test that can hold without an accelerator: '

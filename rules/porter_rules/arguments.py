@@ -37,11 +37,15 @@ def keyword(arg: cst.Arg, name: str) -> cst.Arg:
 
 
 def named(args: Sequence[cst.Arg], names: Sequence[str]) -> list[cst.Arg] | None:
-    """Return the arguments with every positional one named, None where a star hides some."""
+    """Return the arguments with every positional one named.
+
+    None where a star hides some, and where they don't fit: too many, or one that is named as well.
+    """
     if any(a.star == "*" for a in args):
         return None
-    positional = sum(_is_plain(a) for a in args)
-    if positional > len(names):
+    taken = names[: sum(_is_plain(a) for a in args)]
+    keywords = {a.keyword.value for a in args if a.keyword is not None}
+    if sum(_is_plain(a) for a in args) > len(taken) or keywords.intersection(taken):
         return None
     return [
         keyword(a, names[i]) if _is_plain(a) else a

@@ -21,6 +21,7 @@ from porter_rules.nodes import argument, string_value
 _WRAPPER = re.compile(r"(?!(?:is|get|set)_)\w*(?:autocast|GradScaler|custom_[fb]wd)\w*")
 _CUDA_PARAMETERS = ("enabled", "dtype", "cache_enabled")
 _PARAMETERS = ("device_type", "dtype", "enabled", "cache_enabled")
+_NONE_BY_DEFAULT = ("dtype", "cache_enabled")
 
 
 @rule(
@@ -65,38 +66,57 @@ _PARAMETERS = ("device_type", "dtype", "enabled", "cache_enabled")
         ),
         (
             'with torch.autocast("cuda", dtype=torch.bfloat16):\n    pass\n',
-            "with accel.autocast(dtype=torch.bfloat16):\n    pass\n",
+            "with accel.autocast(cache_enabled=None, dtype=torch.bfloat16):\n    pass\n",
         ),
         (
             'cm = torch.amp.autocast(device_type="cuda", dtype=d, enabled=flag)',
-            "cm = accel.autocast(dtype=d, enabled=flag)",
+            "cm = accel.autocast(cache_enabled=None, dtype=d, enabled=flag)",
         ),
-        ('cm = torch.autocast("cuda", d, flag)', "cm = accel.autocast(dtype=d, enabled=flag)"),
+        (
+            'cm = torch.autocast("cuda", d, flag)',
+            "cm = accel.autocast(cache_enabled=None, dtype=d, enabled=flag)",
+        ),
+        (
+            'cm = torch.autocast("cuda", d, flag, False)',
+            "cm = accel.autocast(dtype=d, enabled=flag, cache_enabled=False)",
+        ),
         (
             'cm = torch.autocast(dtype=d, device_type="cuda")',
-            "cm = accel.autocast(dtype=d)",
+            "cm = accel.autocast(dtype=d, cache_enabled=None)",
         ),
         (
             'cm = torch.autocast("cuda", enabled=False)',
-            "cm = accel.autocast(dtype=None, enabled=False)",
+            "cm = accel.autocast(dtype=None, cache_enabled=None, enabled=False)",
         ),
-        ('cm = torch.autocast("cuda")', "cm = accel.autocast(dtype=None)"),
+        (
+            'cm = torch.autocast("cuda", cache_enabled=False)',
+            "cm = accel.autocast(dtype=None, cache_enabled=False)",
+        ),
+        ('cm = torch.autocast("cuda")', "cm = accel.autocast(dtype=None, cache_enabled=None)"),
         (
             'from torch import autocast\nwith autocast("cuda", dtype=d):\n    pass\n',
-            "from torch import autocast\nwith accel.autocast(dtype=d):\n    pass\n",
+            "from torch import autocast\n"
+            "with accel.autocast(cache_enabled=None, dtype=d):\n    pass\n",
         ),
         (
             'from functools import partial\ncm = partial(torch.autocast, "cuda", dtype=d)\n',
-            "from functools import partial\ncm = partial(accel.autocast, dtype=d)\n",
+            "from functools import partial\n"
+            "cm = partial(accel.autocast, cache_enabled=None, dtype=d)\n",
+        ),
+        (
+            "from functools import partial\ncm = partial(torch.cuda.amp.autocast, use_amp)\n",
+            "from functools import partial\ncm = partial(accel.autocast, use_amp)\n",
         ),
         (
             'cm = torch.autocast(\n    device_type="cuda",\n    dtype=d,  # as trained\n)',
-            "cm = accel.autocast(\n    dtype=d,  # as trained\n)",
+            "cm = accel.autocast(\n    cache_enabled=None,\n    dtype=d,  # as trained\n)",
         ),
     ],
     manual=[
         'cm = torch.autocast("cuda", *args)',
         'cm = torch.autocast("cuda", **kwargs)',
+        'cm = torch.autocast("cuda", dtype=d, **kwargs)',
+        'from functools import partial\ncm = partial(torch.autocast, "cuda")\n',
         'cm = torch.autocast("cuda" if use_amp else "cpu", dtype=d)',
         "import torch\ntorch.cuda.amp.autocast = other\n",
         'with maybe_autocast(device_type="cuda", enabled=False):\n    pass\n',
@@ -118,15 +138,17 @@ def autocast(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Con
     torch.cuda.amp.autocast, whose first parameter is `enabled`; positional arguments are named, so
     that no reader takes a flag for a device type. It works in `with`, as a decorator and bare.
 
-    torch.autocast without a dtype goes on with the current autocast dtype, while
-    torch.cuda.amp.autocast starts float16 anew: so `dtype=None` is written where it was left out.
-    On CUDA the same torch.autocast is entered, with the same dtype; on the CPU it stays disabled,
-    as it was.
+    torch.autocast goes on with the dtype and the cache of casts that are in force where it isn't
+    told, while torch.cuda.amp.autocast starts float16 anew and turns the cache on: so `dtype=None`
+    and `cache_enabled=None`, torch.autocast's own defaults, are written where they were left out.
+    On CUDA the same torch.autocast is entered with the same arguments; on the CPU it stays
+    disabled, as it was.
 
     A device type that is not the literal "cuda" (`device.type`) is portable and stays. Behind
-    stars it can't be seen whether a dtype is passed: write the arguments out. A function of another
-    name that gets "cuda" as the type (`maybe_autocast`, `ShardedGradScaler`) is left: what it does
-    without an accelerator isn't known.
+    stars, and where `partial` leaves them to its callers, it can't be seen which arguments are
+    passed: write them out. A function of another name that gets "cuda" as the type
+    (`maybe_autocast`, `ShardedGradScaler`) is left: what it does without an accelerator isn't
+    known.
     """
     if isinstance(original, cst.Attribute):
         return renamed(original, ctx, "autocast")
@@ -134,7 +156,7 @@ def autocast(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Con
     assert isinstance(updated, cst.Call)
     qualified, start = called(original, ctx)
     if CUDA_ONLY.get(qualified) == "autocast":
-        return _named(original, updated, ctx, start)
+        return None if start else _named(original, updated, ctx)
     if qualified not in OF_A_DEVICE and qualified not in CUDA_ONLY:
         return _wrapper(original, qualified, ctx)
     if OF_A_DEVICE.get(qualified) != "autocast":
@@ -163,35 +185,43 @@ def _wrapper(call: cst.Call, qualified: str, ctx: Context) -> Outcome:
     )
 
 
-def _named(original: cst.Call, updated: cst.Call, ctx: Context, start: int) -> Outcome:
+def _named(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
     """Name the positional arguments of torch.cuda.amp.autocast.
 
     An imported name stands for the shim's autocast already, whose signature is the same.
     """
-    function = original.args[0].value if start else original.func
-    if isinstance(function, cst.Name):
+    if isinstance(original.func, cst.Name):
         return None
-    args = named(updated.args[start:], _CUDA_PARAMETERS)
-    if args is None or args == list(updated.args[start:]):
+    args = named(updated.args, _CUDA_PARAMETERS)
+    if args is None or args == list(updated.args):
         return None
-    call = with_callee(updated, ctx.runtime("autocast"), start)
-    return call.with_changes(args=[*call.args[:start], *args])
+    return updated.with_changes(func=ctx.runtime("autocast"), args=args)
 
 
 def _without_type(
     original: cst.Call, updated: cst.Call, ctx: Context, start: int, index: int
 ) -> Outcome:
-    has_dtype = argument(original, "dtype", start + 1) is not None
+    """Put torch.autocast's defaults, where the shim's are others, in the device type's place."""
+    missing = [
+        name
+        for at, name in enumerate(_PARAMETERS)
+        if name in _NONE_BY_DEFAULT and argument(original, name, start + at) is None
+    ]
     args = named(updated.args[start:], _PARAMETERS)
-    if args is None or (not has_dtype and any(a.star for a in args)):
+    unseen = args is None or (missing and any(a.star for a in args))
+    left_to_callers = start and "dtype" in missing and original.args[index].keyword is None
+    if args is None or unseen or left_to_callers:
         return Manual(
-            'torch.autocast("cuda", ...) with arguments behind a star, which may hold a dtype or '
-            "not: write them out as `accel.autocast(enabled=..., dtype=...)`",
+            'torch.autocast("cuda", ...) with arguments that a star or `partial` hides, and that '
+            "accel.autocast takes in another order: write them out as "
+            "`accel.autocast(enabled=..., dtype=..., cache_enabled=None)`",
             groups=ctx.guards,
         )
     call = updated.with_changes(args=[*updated.args[:start], *args])
-    if has_dtype:
+    if not missing:
         return without_device(original, call, ctx, index)
-    no_dtype = keyword(call.args[index], "dtype").with_changes(value=cst.Name("None"))
-    changed = [*call.args[:index], no_dtype, *call.args[index + 1 :]]
+    defaults = [keyword(cst.Arg(cst.Name("None")), name) for name in missing]
+    device = call.args[index]
+    defaults[-1] = keyword(device.with_changes(value=cst.Name("None")), missing[-1])
+    changed = [*call.args[:index], *defaults, *call.args[index + 1 :]]
     return with_callee(call.with_changes(args=changed), ctx.runtime("autocast"), start)

@@ -53,6 +53,7 @@ _SETTERS = frozenset(
         "on = torch.is_autocast_enabled(x.device.type)",
         "dt = torch.get_autocast_dtype(kind)",
         "torch.set_autocast_enabled(kind, True)",
+        "torch.set_autocast_enabled()",
         "on = torch.is_autocast_cpu_enabled()",
     ],
 )
@@ -73,7 +74,8 @@ def autocast_state(original: cst.Call, updated: cst.Call, ctx: Context) -> Outco
         return with_value(updated, 0, ctx.runtime("device_type"))
     if qualified in _QUESTIONS and (not args or for_cuda):
         return updated.with_changes(func=ctx.runtime(_QUESTIONS[qualified]), args=[])
-    if qualified in _SETTERS and (len(args) == 1 or string_value(args[0]) == "cuda"):
+    for_cuda = len(args) == 1 or (len(args) > 1 and string_value(args[0]) == "cuda")
+    if qualified in _SETTERS and for_cuda:
         return Manual(
             f"`{qualified}` changes the autocast state of CUDA alone: "
             "use `with accel.autocast(enabled=..., dtype=...)` around the region",

@@ -23,7 +23,7 @@ class Use(Enum):
     WORDS = "text for people, or the name of an attribute"
     ELSEWHERE = "the expression around it has a rule of its own"
     FOREIGN = "a device of another library"
-    MEMBER = "the value of an enum's member"
+    MEMBER = "a name of the project's own: an enum's member, something in a registry"
     PART = "a piece of a string that is put together or taken apart"
     UNKNOWN = "a value whose meaning is not known"
 
@@ -59,6 +59,15 @@ HELP = frozenset(
     {"help", "metavar", "msg", "message", "reason", "description", "title", "doc", "keywords"}
 )
 """Keywords, and keys of a dict, whose values are read by people."""
+
+_GETTER = re.compile(
+    r"(?:get|has|is|pop|read|take|fetch|parse)_?\w*"
+    r"(?:args?|attr|bool|cfg|conf|config|env|field|flag|key|opts?|option|param|setting|switch)"
+)
+"""Functions that look an option up by its name: `get_kwarg("cuda", kwargs)`."""
+
+_SWITCH = re.compile(r"(?:(?:use|is|has|with|want|enable|no)_?)?cuda")
+"""Variables that say whether CUDA is wanted: what makes them takes the name of an option."""
 
 _NAMING = frozenset({"action", "dest", "type", "envvar"})
 
@@ -156,7 +165,9 @@ def argument_use(role: Role, ctx: Context) -> Use:
     if role.position == 0:
         if name == "to" or role.callee.startswith("torch.cuda."):
             return Use.DEVICE
-        if name in ("cuda", "startswith", "endswith"):
+        if name == "cuda":  # `x.cuda("cuda:0")` is PTR101's, a choice between devices is not
+            return Use.ELSEWHERE if isinstance(ctx.parent, cst.Arg) else Use.DEVICE
+        if name in ("startswith", "endswith"):
             return Use.ELSEWHERE
         if name in ("Option", "Argument", "Field"):  # typer, pydantic
             return by_name(ctx.fragment_role.name)
@@ -168,7 +179,16 @@ def argument_use(role: Role, ctx: Context) -> Use:
         return Use.PART
     if "device" in name.lower() and not _OTHER_CALLEES.fullmatch(name):
         return Use.TEXT
-    return Use.UNKNOWN
+    if name == "register" or name.startswith("register_"):
+        return Use.MEMBER if role.position == 0 else Use.UNKNOWN
+    return Use.KEY if _GETTER.fullmatch(name) or _makes_switch(ctx) else Use.UNKNOWN
+
+
+def _makes_switch(ctx: Context) -> bool:
+    """Whether the call around the node makes a variable such as `use_cuda`."""
+    call, around = above(ctx, cst.Call)
+    role = around.role(call) if call is not None else Role("other")
+    return role.kind == "assign" and _SWITCH.fullmatch(role.name.lower()) is not None
 
 
 def _looked_up(behind_key: int, key_position: int, ctx: Context) -> Use:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual
-from porter_rules.device_strings import device_string
+from porter_rules.device_strings import DeviceString, device_string
+from porter_rules.nodes import argument
 
 _STARRED = Manual(
     "torch.device with starred arguments: whether they hold an index is not known; "
@@ -19,21 +20,22 @@ def is_constructor(node: cst.CSTNode, ctx: Context) -> bool:
 
 
 def resolved(call: cst.Call, ctx: Context) -> cst.Call | Manual | None:
-    """Return a call of torch.device for the device at hand; None where it doesn't name CUDA.
+    """Return a call of torch.device for the device at hand; None where it names no CUDA device.
 
     Without an index the call stays one of torch.device, with `accel.device_type`; with an index
     it is `accel.torch_device(index)`.
     """
     if not call.args:
         return None
-    named = {a.keyword.value: a for a in call.args if a.keyword is not None}
-    kind = named.get("type", named.get("device", call.args[0]))
-    index = named.get("index", call.args[1] if len(call.args) > 1 else None)
+    kind = argument(call, "type", 0) or argument(call, "device", 0) or call.args[0]
+    index = argument(call, "index", 1)
     found = device_string(kind.value, ctx)
     if found is None:
         return None
     if any(a.star for a in call.args) or len(call.args) > 2:
         return _STARRED
+    if len(call.args) > 1 and (index is None or index is kind or not _may_be_index(index, found)):
+        return None  # torch refuses that
     if index is None and found.index is None:
         return call.with_changes(args=[kind.with_changes(value=found.as_device(ctx))])
     if index is None:
@@ -42,3 +44,7 @@ def resolved(call: cst.Call, ctx: Context) -> cst.Call | Manual | None:
         only = index.with_changes(comma=call.args[-1].comma)
     arg = only.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
     return call.with_changes(func=ctx.runtime("torch_device"), args=[arg])
+
+
+def _may_be_index(index: cst.Arg, device: DeviceString) -> bool:
+    return device.index is None and not isinstance(index.value, cst.BaseString)

@@ -94,6 +94,8 @@ def _equal(
     """Port `other == constant`; `new_constant` is what other rules made of the constant."""
     device = device_string(new_constant, ctx)
     is_object = isinstance(constant, cst.Call) and device is None  # torch.device("cuda:0")
+    if is_object and new_constant.deep_equals(constant):
+        return Manual(_UNKNOWN)
     if is_object:
         found = Subject(found.whole, found.whole, known=True)
     if not found.known or (device is None and not is_object):

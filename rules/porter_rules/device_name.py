@@ -13,7 +13,8 @@ from porter_rules.leaving import NPU_HANDLED
 from porter_rules.nodes import elements, string_value
 
 _MEMBER = Note(
-    '"cuda" is the value of an enum\'s member: a name that configurations and callers know'
+    '"cuda" is a name that configurations and callers know: of an enum\'s member, or of what is '
+    "registered under it"
 )
 _VOCABULARY = Note('"cuda" stands among other names in a vocabulary of its own, and stays one')
 _PART = (
@@ -63,6 +64,8 @@ _LITERAL = (
         "from enum import Enum\nclass D(Enum):\n    device = 'cuda'\n    second = 'cuda:1'",
         'from enum import Enum\nclass RNGType(Enum):\n    TORCH = "torch"\n    CUDA = "cuda"',
         'synchronize(["torch", "cuda"])',
+        'registry.register("cuda", Accelerator, description="one of NVIDIA\'s")',
+        '@BACKENDS.register_module("cuda")\nclass Backend: ...',
     ],
     valid=[
         'print("cuda")',
@@ -72,6 +75,10 @@ _LITERAL = (
         'device = "cuda"',
         'x = {"cuda": 1}',
         'x = hasattr(torch, "cuda")',
+        '__all__ = ["cuda"]',
+        'is_cuda = get_kwarg("cuda", kwargs)',
+        'fast = opts.get_option("cuda")',
+        'use_cuda = lookup(settings, "cuda")',
     ],
 )
 def device_name(original: cst.BaseString, updated: cst.BaseString, ctx: Context) -> Outcome:
@@ -83,8 +90,8 @@ def device_name(original: cst.BaseString, updated: cst.BaseString, ctx: Context)
     can stay. An availability test around it is left as well: on an NPU it would lead to the
     string that nobody ported.
 
-    Members of an enum, and strings among other names, are a vocabulary of the project and are
-    only noted.
+    Members of an enum, names in a registry, and strings among other names are a vocabulary of the
+    project and are only noted. The name of an option that is looked up is passed over.
     """
     if not looks_like_device(original) or ctx.within("triton"):
         return None
@@ -96,6 +103,8 @@ def device_name(original: cst.BaseString, updated: cst.BaseString, ctx: Context)
     if ctx.within("npu_aware"):
         return NPU_HANDLED
     role = ctx.role(original)
+    if role.outer is not None and role.outer.name == "__all__":
+        return None
     if use is Use.MEMBER:
         return _MEMBER
     if role.kind == "element" and _is_vocabulary(ctx):
@@ -106,7 +115,8 @@ def device_name(original: cst.BaseString, updated: cst.BaseString, ctx: Context)
         return Manual(_LITERAL if is_literal_type(ctx) else _PART, groups=ctx.guards)
     return Manual(
         f'"cuda" as {_place(role)}: it is not known whether that is a device; if it is, write '
-        "accel.device_type, or str(accel.torch_device(i)) for one with an index",
+        "accel.device_type, or str(accel.torch_device(i)) for one with an index; leave it where it "
+        "names something of the program's own",
         groups=ctx.guards,
     )
 

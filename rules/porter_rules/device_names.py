@@ -7,7 +7,7 @@ import re
 import libcst as cst
 
 from porter.rule import Context
-from porter_rules.device_strings import is_other_device
+from porter_rules.device_strings import device_string, is_other_device
 from porter_rules.nodes import argument, string_value
 
 _NAME = re.compile(
@@ -41,6 +41,8 @@ def declares_device(call: cst.Call) -> bool:
 
 def is_device_expression(node: cst.CSTNode, ctx: Context) -> bool:
     """Whether the expression says by its form or its names that it gives a device."""
+    if has_index(node, ctx):
+        return True
     match node:
         case cst.SimpleString():
             return is_other_device(node)
@@ -55,6 +57,12 @@ def is_device_expression(node: cst.CSTNode, ctx: Context) -> bool:
         case cst.Call():
             return _gives_device(node, last_name(ctx.callee(node)), ctx)
     return False
+
+
+def has_index(node: cst.CSTNode, ctx: Context) -> bool:
+    """Whether a text spells a device with its index: nothing but a device has one."""
+    device = device_string(node, ctx)
+    return device is not None and device.index is not None
 
 
 def _gives_device(call: cst.Call, name: str, ctx: Context) -> bool:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from porter.rule import Context, Outcome, rule
 from porter_rules.leaving import NPU_HANDLED, cuda_only
-from porter_rules.names import ON_CUDA_ALONE, torch_cuda_name
+from porter_rules.names import ON_CUDA_ALONE, mirrors
 from porter_rules.nodes import last_identifier
 from porter_rules.receivers import own_library
 
@@ -70,10 +70,10 @@ def device_properties(original: cst.Attribute, updated: cst.Attribute, ctx: Cont
 
 def _are_properties(node: cst.BaseExpression, attribute: str, ctx: Context) -> bool:
     match node:
-        case cst.Call(func=func) if torch_cuda_name(func, ctx) == "get_device_properties":
+        case cst.Call() as call if mirrors(ctx.callee(call), "get_device_properties"):
             return True
         case cst.Name(value=name) if name in ctx.instances:
-            return ctx.instances[name] == "torch.cuda.get_device_properties"
+            return mirrors(ctx.instances[name], "get_device_properties")
     if own_library(node, ctx):
         return False
     return attribute in _SAY_IT_ALL or (

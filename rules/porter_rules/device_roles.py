@@ -19,7 +19,12 @@ from porter_rules.device_arguments import (
     is_words,
     keyword_use,
 )
-from porter_rules.device_names import is_device_expression, last_name, names_device
+from porter_rules.device_names import (
+    has_index,
+    is_device_expression,
+    last_name,
+    names_device,
+)
 from porter_rules.device_places import is_literal_type, is_map_location
 from porter_rules.device_strings import device_string, is_other_device
 from porter_rules.nodes import argument, elements, is_runtime, string_value
@@ -154,6 +159,8 @@ def _element(role: Role, ctx: Context) -> Use:
         return Use.TEXT  # ["cpu", "cuda"][torch.cuda.is_available()]
     if _is_pair_of_dict(role):
         return Use.PART
+    if any(has_index(s, ctx) for s in siblings):
+        return Use.TEXT  # ["cuda", "cuda:1"]
     option = string_value(before[-1]) or "" if before else ""
     if option.startswith("-") and names_device(option):
         return Use.TEXT  # main(["--device", "cuda"])

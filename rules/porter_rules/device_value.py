@@ -41,6 +41,15 @@ from porter_rules.leaving import NPU_HANDLED
         ('DEVICE: str = "cuda"', "DEVICE: str = accel.device_type"),
         ('device = args.device or "cuda"', "device = args.device or accel.device_type"),
         ('run(dev or "cuda")', "run(dev or accel.device_type)"),
+        (
+            "d = f'cuda:{i}' if i >= 0 else 'cuda'",
+            "d = str(accel.torch_device(i)) if i >= 0 else accel.device_type",
+        ),
+        (
+            "e = 'cuda' if q else (f'cuda:{i}' if z else None)",
+            "e = accel.device_type if q else (str(accel.torch_device(i)) if z else None)",
+        ),
+        ("run(['cuda', 'cuda:1'])", "run([accel.device_type, str(accel.torch_device(1))])"),
         ("def f(n, device='cuda'): ...", "def f(n, device=accel.device_type): ..."),
         ("f = lambda x, device='cuda': x", "f = lambda x, device=accel.device_type: x"),
         ('class C:\n    device: str = "cuda"', "class C:\n    device: str = accel.device_type"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.names import mirrors
 from porter_rules.nodes import argument
 from porter_rules.ranks import is_rank
 from porter_rules.torch_receivers import PIPELINES, is_torch
@@ -107,7 +108,7 @@ def integer_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outco
     if name == "to" and isinstance(original.func, cst.Attribute):
         return _to(original, updated, ctx)
     arg = argument(original, "device", None)
-    if arg is None or callee.startswith("torch.cuda."):
+    if arg is None or mirrors(callee):
         return None
     typed = _typed(arg.value, ctx, loose=callee.startswith("torch."))
     if typed is None:

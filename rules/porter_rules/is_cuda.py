@@ -72,6 +72,7 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
         "is_cuda = x.device.type == 'cuda'",
         "f(is_cuda=True)",
         "ok = hasattr(x, 'is_cuda')",
+        "if 'cuda:0'.is_cuda:\n    pass\n",
     ],
 )
 def is_cuda(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context) -> Outcome:
@@ -95,6 +96,8 @@ def is_cuda(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Cont
     assert isinstance(updated, cst.Attribute)
     if original.attr.value != "is_cuda" or own_library(original.value, ctx):
         return None
+    if isinstance(original.value, cst.BaseString):
+        return None  # no text has it
     match ctx.parent:
         case cst.Call(func=func) if func is original:
             return _METHOD

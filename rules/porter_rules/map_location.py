@@ -6,7 +6,7 @@ import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.device_places import is_map_location
-from porter_rules.device_strings import DeviceString, device_string
+from porter_rules.device_strings import DeviceString, device_string, looks_like_device
 from porter_rules.nodes import walk
 
 _CHOOSES = (
@@ -49,6 +49,7 @@ _CHOOSES = (
         "s = torch.load(p, map_location=lambda s, l: s.cuda(0) if gpu else s)",
         "s = torch.load(p, map_location=lambda s, l: s.cuda(l))",
         "s = torch.load(p, map_location=lambda s, l: s.cuda(*gpu))",
+        "s = torch.load(p, map_location=lambda s, l: s.cuda('cuda:1' if big else None))",
     ],
     valid=[
         "s = torch.load(p, map_location=lambda storage, loc: storage)",
@@ -84,7 +85,10 @@ def map_location(original: cst.Lambda, updated: cst.Lambda, ctx: Context) -> Out
     named = index.keyword is None or index.keyword.value == "device"
     if index.star or not named or used & parameters:
         return Manual(_CHOOSES)
-    return (device_string(index.value, ctx) or DeviceString(index.value)).as_device(ctx)
+    device = device_string(index.value, ctx)
+    if device is None and any(looks_like_device(node) for node in walk(index)):
+        return Manual(_CHOOSES)
+    return (device or DeviceString(index.value)).as_device(ctx)
 
 
 def _moves(node: cst.CSTNode, storage: str) -> bool:

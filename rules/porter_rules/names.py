@@ -189,6 +189,19 @@ def torch_cuda_name(node: cst.CSTNode | None, ctx: Context) -> str | None:
     return at_home(qualified.removeprefix("torch.cuda."))
 
 
+def mirrors(qualified: str, name: str = "") -> bool:
+    """Whether a dotted name is torch.cuda's, or the shim's, installed or vendored.
+
+    With `name`, whether it is this one of them.
+    """
+    module, _, last = qualified.rpartition(".")
+    home = module if module == "torch.cuda" else module.rpartition(".")[2]
+    return home in _MIRRORING and name in ("", last)
+
+
+_MIRRORING = frozenset({"torch.cuda", "porter_runtime", "_accel"})
+
+
 def is_call(node: cst.CSTNode, name: str, ctx: Context) -> bool:
     """Whether the node calls this name of torch.cuda."""
     return isinstance(node, cst.Call) and torch_cuda_name(node.func, ctx) == name

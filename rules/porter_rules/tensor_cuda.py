@@ -31,7 +31,8 @@ _UNBOUND = (
     "calls the method through its class: call it on the object, `x.to(accel.device_type)`, and "
     "let subclasses move themselves"
 )
-_KEYWORDS = frozenset({"device", "non_blocking", "memory_format"})
+_PARAMETERS = ("device", "non_blocking")
+_KEYWORDS = frozenset({*_PARAMETERS, "memory_format"})
 
 
 @rule(
@@ -120,6 +121,8 @@ _KEYWORDS = frozenset({"device", "non_blocking", "memory_format"})
         "s = x.untyped_storage().cuda()",
         "import bitsandbytes as bnb\ndef f(w):\n    w = bnb.nn.Int8Params(w)\n    return w.cuda(0)",
         "torch.Tensor.cuda(x)",
+        "y = x.cuda(rank, True, non_blocking=True)",
+        "y = x.cuda(0, device=1)",
         "class Net(nn.Module): ...\nNet.cuda(m, 0)",
         "from models import Net\nNet.cuda(m)",
         "@torch.jit.script\ndef f(x: torch.Tensor):\n    return x.cuda()",
@@ -186,7 +189,8 @@ def _why_left(call: cst.Call, receiver: cst.BaseExpression, ctx: Context) -> str
     if any(a.star for a in call.args):
         return _STARRED
     keywords = {a.keyword.value for a in call.args if a.keyword is not None}
-    if keywords - _KEYWORDS or len(call.args) - len(keywords) > 2:
+    named = [*_PARAMETERS[: len(call.args) - len(keywords)], *keywords]
+    if keywords - _KEYWORDS or len(named) != len(call.args) or len({*named}) != len(named):
         return _FOREIGN
     if is_class(receiver, ctx):
         return _UNBOUND

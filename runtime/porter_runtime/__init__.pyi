@@ -134,6 +134,13 @@ def device_ids(rank: _T) -> Optional[List[_T]]:
 def device_id(rank: _T) -> Optional[_T]:
     """Return what was given, an index or a device, or None on the CPU."""
 
+def device_map_value(index: int) -> Union[int, str]:
+    """Return what stands for a device in Hugging Face's device_map: CUDA's index, else its name.
+
+    On CUDA `index` itself. Several versions of accelerate and transformers take an integer for
+    CUDA's, and none of them takes one for the CPU: so "npu:0" and "cpu" stand for the others.
+    """
+
 map_location: Optional[Dict[Any, str]]
 """torch.load's map_location that puts what was saved from CUDA on the device that is here.
 
@@ -159,14 +166,13 @@ def is_out_of_memory(exc: BaseException) -> bool:
 
 def autocast(
     enabled: bool = True,
-    dtype: Optional[torch.dtype] = ...,
-    cache_enabled: Optional[bool] = ...,
+    dtype: Optional[torch.dtype] = torch.float16,
+    cache_enabled: Optional[bool] = True,
 ) -> torch.autocast:
     """Return torch.autocast for this kind of device, with torch.cuda.amp.autocast's signature.
 
-    Without `dtype` it is torch.cuda.amp.autocast: float16, with the cache of casts on. With one
-    it is torch.autocast: None goes on with the current dtype, and the cache stays as it is. Pass
-    `cache_enabled` to decide about the cache.
+    Pass None for the dtype to go on with the current one, and None for the cache of casts to leave
+    it on or off as it is: these are torch.autocast's own defaults.
 
     Context manager and decorator. Disabled on the CPU, as CUDA's is there.
     """

@@ -45,8 +45,8 @@ _MIXED_PRECISION = """
 """
 _LACKING_IN_TORCH = """
     device_type visible_devices_env
-    torch_device is_accelerator dist_backend device_ids device_id map_location
-    pin_memory record_stream fork_rng profiler_activities is_out_of_memory
+    torch_device is_accelerator dist_backend device_ids device_id device_map_value
+    map_location pin_memory record_stream fork_rng profiler_activities is_out_of_memory
 """
 
 # What the shim has beside torch.cuda's own names: six names of torch and torch.cuda.amp that stand

@@ -297,6 +297,16 @@ def _device_id(rank: Any) -> Any:
     return rank
 
 
+def _device_map_value(backend: Backend) -> Any:
+    torch_device = _torch_device(backend)
+
+    def device_map_value(index: int) -> Union[int, str]:
+        # Names are compared with devices there: `torch.device("cuda")` isn't `torch.device(0)`.
+        return index if backend.type == "cuda" else str(torch_device(index))
+
+    return device_map_value
+
+
 def _map_location(backend: Backend) -> Any:
     if backend.type == "cuda":
         return None
@@ -358,9 +368,6 @@ def _is_out_of_memory(exc: BaseException) -> bool:
 # ---- mixed precision: torch.cuda.amp's signatures on every device ----
 
 
-_NOT_GIVEN = "not given"  # a constant that torch.compile of torch 2.1 knows as one
-
-
 def _of_autocast(backend: Backend) -> str:
     """Return the device type that torch's autocast goes by; without a device it is CUDA's, off."""
     return "cuda" if backend.type == "cpu" else backend.type
@@ -369,16 +376,11 @@ def _of_autocast(backend: Backend) -> str:
 def _autocast(backend: Backend) -> Any:
     device_type = _of_autocast(backend)
 
-    # Two classes of torch's in one, told apart by whether a dtype is given, be it None:
-    # torch.cuda.amp.autocast() starts float16 and turns the cache of casts on, torch.autocast goes
-    # on with what it is not given.
     def autocast(
-        enabled: bool = True, dtype: Any = _NOT_GIVEN, cache_enabled: Any = _NOT_GIVEN
+        enabled: bool = True,
+        dtype: Optional[torch.dtype] = torch.float16,
+        cache_enabled: Optional[bool] = True,
     ) -> torch.autocast:
-        if cache_enabled is _NOT_GIVEN:
-            cache_enabled = True if dtype is _NOT_GIVEN else None
-        if dtype is _NOT_GIVEN:
-            dtype = torch.float16
         if enabled and backend.type == "cpu":
             enabled = False
             warn_once(
@@ -541,6 +543,7 @@ _OWN: Dict[str, Maker] = {
     "dist_backend": _dist_backend,
     "device_ids": lambda backend: _device_ids,
     "device_id": lambda backend: _device_id,
+    "device_map_value": _device_map_value,
     "map_location": _map_location,
     "pin_memory": _pin_memory,
     "record_stream": lambda backend: _record_stream,

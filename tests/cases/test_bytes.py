@@ -85,6 +85,8 @@ def test_bytes_outside_the_sites_are_kept(before: bytes, after: bytes | None) ->
 
 UNREADABLE = [
     pytest.param(b"# one\n# two\n# caf\xe9\nx.cuda()\n", 3, "byte 17", id="D49 not UTF-8"),
+    pytest.param(b"# caf\xe9\nx.cuda()\n", 1, "byte 5", id="D49 not UTF-8 where a cookie could be"),
+    pytest.param(b"x.cuda()\ns = 'caf\xe9'\n", 2, "byte 17", id="D49 not UTF-8 on line 2"),
     pytest.param(b"# coding: klingon\nx.cuda()\n", 1, "klingon", id="D49 unknown cookie"),
     pytest.param(b"x = x.cuda(async=True)\n", 1, "non_blocking", id="D51 async is a keyword"),
     pytest.param(b"x.cuda()\nprint 'done'\n", 2, "Python 2", id="T58 a print statement"),

@@ -1,12 +1,11 @@
 """Ports that went wrong elsewhere (reports/, D..) and code that invites it (traps/, T..).
 
 Each case stands there with its variants in names, nesting, aliases and arguments. What they say of
-run time is in test_run_time.py, what they say of bytes in test_bytes.py. To other tests belong
+run time is in test_run_time.py, what they say of bytes in test_bytes.py, and what they say of
+configuration, notebooks and runs (D38, T61, D56) in test_other_files.py. To other tests belong
 
-- D38 and T61 (YAML, notebooks): the tests of those kinds of files;
 - D37 (a plugin that is missing or broken): tests/runtime/test_choice.py;
 - D52 and D53 (baselines, partly staged files): the tests of `porter check`;
-- D56 (the CPU compared with itself): the tests of `porter verify`;
 - T57 (import cycles of a vendored shim): tests/vendor/test_vendor.py.
 """
 

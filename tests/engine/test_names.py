@@ -107,16 +107,23 @@ def meaning(text: str, name: str) -> str | None:
             id="inner-function",
         ),
         pytest.param(
-            "import torch\nx = [torch.cuda.x for torch in y]", "torch", AMBIGUOUS, id="listcomp"
+            "import torch\nx = [torch.cuda.x for torch in y]", "torch", None, id="listcomp"
         ),
         pytest.param(
             "import torch\nx = {k: torch.cuda.x for k, torch in y}",
             "torch",
-            AMBIGUOUS,
+            None,
             id="dictcomp",
         ),
+        pytest.param("import torch\nf = lambda torch: torch.cuda.x", "torch", None, id="lambda"),
         pytest.param(
-            "import torch\nf = lambda torch: torch.cuda.x", "torch", AMBIGUOUS, id="lambda"
+            "import torch\nx = [torch.cuda.x for torch in torch.cuda.y]",
+            "torch",
+            AMBIGUOUS,
+            id="comprehension-over-it",
+        ),
+        pytest.param(
+            "import torch\nf = lambda n=torch.cuda.x: torch.cuda.y", "torch", "torch", id="default"
         ),
         pytest.param(
             "import torch\nif (torch := make()):\n    torch.cuda.init()",

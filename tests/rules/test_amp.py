@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from types import SimpleNamespace
 from typing import Any
 
@@ -108,11 +109,38 @@ def test_a_ternary_of_device_types_keeps_its_cpu_branch() -> None:
     assert not lines(findings, Level.MANUAL)
 
 
-def test_comments_of_the_dropped_argument_are_not_lost() -> None:
+def test_the_device_types_comment_stays_with_what_takes_its_place() -> None:
     before = 'import torch\ncm = torch.autocast(\n    "cuda",  # amp\n    dtype=d,\n)\n'
+    text, _ = port(before)
+    assert text.replace(SHIM_IMPORT, "") == (
+        "import torch\ncm = accel.autocast(\n    cache_enabled=None,  # amp\n    dtype=d,\n)\n"
+    )
+
+
+def test_comments_of_a_dropped_argument_are_not_lost() -> None:
+    before = (
+        "import torch\n"
+        'cm = torch.autocast(\n    "cuda",  # amp\n    dtype=d,\n    cache_enabled=False,\n)\n'
+    )
     text, findings = port(before)
     assert text == before
     assert [f.level for f in findings] == [Level.MANUAL]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'partial(torch.autocast, "cuda")',
+        'partial(torch.autocast, "cuda", enabled=flag)',
+        'partial(torch.autocast, "cuda", dtype=d, **kwargs)',
+    ],
+)
+def test_what_callers_of_a_partial_pass_by_position_is_not_guessed(call: str) -> None:
+    """torch.autocast takes a dtype where accel.autocast takes the flag."""
+    before = f"import torch\nfrom functools import partial\namp = {call}\n"
+    text, findings = port(before)
+    assert text == before
+    assert lines(findings, Level.MANUAL) == [("PTR401", 3)]
 
 
 def test_state_in_scripted_code_is_reported() -> None:
@@ -148,13 +176,13 @@ def autocast_of_torch(
     enabled: bool = True,
     cache_enabled: bool | None = None,
 ) -> tuple[object, ...]:
-    return device_type, dtype, enabled
+    return device_type, dtype, enabled, cache_enabled
 
 
 def autocast_of_cuda(
     enabled: bool = True, dtype: object = "float16", cache_enabled: bool | None = True
 ) -> tuple[object, ...]:
-    return autocast_of_torch("cuda", dtype=dtype, enabled=enabled)
+    return autocast_of_torch("cuda", dtype, enabled, cache_enabled)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +190,12 @@ def autocast_of_cuda(
     [
         "torch.cuda.amp.autocast()",
         "torch.cuda.amp.autocast(False)",
+        "torch.cuda.amp.autocast(False, 'bfloat16', False)",
+        "torch.cuda.amp.autocast(cache_enabled=None)",
+        "torch.autocast('cuda', cache_enabled=False)",
+        "torch.autocast('cuda', 'bfloat16', True, False)",
+        "functools.partial(torch.autocast, 'cuda', dtype='bfloat16')()",
+        "functools.partial(torch.cuda.amp.autocast, False)('bfloat16')",
         "torch.cuda.amp.autocast(False, 'bfloat16')",
         "torch.cuda.amp.autocast(dtype='bfloat16')",
         "torch.cuda.amp.autocast(**{'dtype': None})",
@@ -181,11 +215,12 @@ def test_on_cuda_the_same_autocast_is_entered(call: str) -> None:
         amp=SimpleNamespace(autocast=autocast_of_torch),
         cuda=SimpleNamespace(amp=SimpleNamespace(autocast=autocast_of_cuda)),
     )
-    text, _ = port(f"import torch\nentered = {call}\n")
+    text, _ = port(f"import functools\nimport torch\nentered = {call}\n")
     ported = text.rpartition("entered = ")[2]
-    assert ported.startswith("accel.autocast(")
+    assert "torch." not in ported
     accel = SimpleNamespace(autocast=autocast_of_cuda)
-    assert eval(ported, {"accel": accel}) == eval(call, {"torch": torch})
+    names = {"functools": functools, "torch": torch, "accel": accel}
+    assert eval(ported, names) == eval(call, names)
 
 
 def scaler_of_torch(

@@ -86,7 +86,8 @@ def test_device_map() -> None:
         "from transformers import AutoModel\n"
         'a = AutoModel.from_pretrained("x", device_map=accel.device_type)\n'
         'b = AutoModel.from_pretrained("x", device_map="auto")\n'
-        'c = AutoModel.from_pretrained("x", device_map={"": accel.device_type})\n'
+        'c = AutoModel.from_pretrained("x", '
+        'device_map={"": accel.device_map_value(accel.current_device())})\n'
     )
 
 

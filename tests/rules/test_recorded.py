@@ -85,6 +85,7 @@ def test_nearly_all_examples_are_compared() -> None:
         ("x.cuda(non_blocking=True)", "x.to('cuda')"),
         ("torch.cuda.amp.autocast(False)", "torch.autocast('cuda', False)"),
         ("torch.cuda.amp.autocast()", "torch.autocast('cuda')"),
+        ("torch.cuda.amp.autocast(dtype=d)", "torch.autocast('cuda', dtype=d)"),
         ("torch.cuda.amp.GradScaler(2.0)", "torch.amp.GradScaler(2.0)"),
         ("torch.cuda.synchronize()", "torch.cuda.empty_cache()"),
         ("if x.is_cuda: pass", "if x.is_cpu: pass"),

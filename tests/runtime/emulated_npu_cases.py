@@ -95,9 +95,9 @@ def test_autocast_tells_its_state(accel: Any) -> None:
     ("enter", "cached"),
     [
         (lambda accel: accel.autocast(), True),
-        (lambda accel: accel.autocast(dtype=FLOAT16), False),
-        (lambda accel: accel.autocast(dtype=FLOAT16, cache_enabled=True), True),
-        (lambda accel: accel.autocast(dtype=None), False),
+        (lambda accel: accel.autocast(dtype=FLOAT16), True),
+        (lambda accel: accel.autocast(dtype=FLOAT16, cache_enabled=None), False),
+        (lambda accel: accel.autocast(dtype=None, cache_enabled=None), False),
     ],
 )
 def test_an_outer_regions_cache_setting(

@@ -59,6 +59,7 @@ def test_cuda_is_chosen_and_is_torch_cuda_itself(
     assert accel.nvtx is torch.cuda.nvtx
     assert accel.device_ids(1) == [1]
     assert accel.device_id(1) == 1
+    assert accel.device_map_value(1) == 1
     assert accel.dist_backend() == "nccl"
     assert accel.dist_backend(cpu=True) == "cpu:gloo,cuda:nccl"
     assert accel.map_location is None

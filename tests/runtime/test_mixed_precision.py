@@ -187,18 +187,24 @@ SPELLINGS: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [
     (lambda: autocast_of_torch_cuda_amp(False), lambda accel: accel.autocast(enabled=False)),
     (
         lambda: autocast_of_torch_cuda_amp(dtype=BFLOAT16),
-        lambda accel: accel.autocast(dtype=BFLOAT16, cache_enabled=True),
+        lambda accel: accel.autocast(dtype=BFLOAT16),
     ),
     (
         lambda: autocast_of_torch_cuda_amp(True, BFLOAT16, False),
         lambda accel: accel.autocast(True, BFLOAT16, False),
     ),
-    (lambda: torch.autocast("cuda"), lambda accel: accel.autocast(dtype=None)),
+    (
+        lambda: torch.autocast("cuda"),
+        lambda accel: accel.autocast(dtype=None, cache_enabled=None),
+    ),
     (
         lambda: torch.autocast("cuda", enabled=False),
-        lambda accel: accel.autocast(dtype=None, enabled=False),
+        lambda accel: accel.autocast(dtype=None, cache_enabled=None, enabled=False),
     ),
-    (lambda: torch.autocast("cuda", BFLOAT16), lambda accel: accel.autocast(dtype=BFLOAT16)),
+    (
+        lambda: torch.autocast("cuda", BFLOAT16),
+        lambda accel: accel.autocast(cache_enabled=None, dtype=BFLOAT16),
+    ),
     (
         lambda: torch.autocast("cuda", cache_enabled=True),
         lambda accel: accel.autocast(dtype=None, cache_enabled=True),

@@ -74,6 +74,10 @@ def test_distributed_answers(accel: Any) -> None:
     assert accel.device_id(1) is None
 
 
+def test_a_device_map_names_the_cpu(accel: Any) -> None:
+    assert accel.device_map_value(1) == "cpu"
+
+
 @pytest.mark.parametrize("place", ["cuda:1", "cuda", "npu:0"])
 @pytest.mark.parametrize("legacy", [False, True], ids=["zip", "legacy"])
 def test_what_was_saved_from_an_accelerator_loads(

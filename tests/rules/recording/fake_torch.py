@@ -24,8 +24,6 @@ def torch_on_cuda(world: World) -> Recorded:
             enabled: Any = True,
             cache_enabled: Any = None,
         ) -> None:
-            if cache_enabled is None:  # as it is outside, where nobody turned the cache off
-                cache_enabled = True
             options = (device_type, dtype, enabled, cache_enabled)
             self.text = f"torch.autocast({', '.join(map(spelled, options))})"
             world.record(self.text)

@@ -41,8 +41,6 @@ def one_spelling(
     for keyword in ("device", "device_id", "map_location"):
         if keyword in kwargs:
             kwargs[keyword] = of_index(kwargs[keyword])
-    if "device_map" in kwargs:
-        kwargs["device_map"] = spelled_map(kwargs["device_map"])
     if name == "torch.random.fork_rng":
         kwargs = {"device_type": "cuda", **kwargs}
     if is_of_torch(name):
@@ -60,15 +58,6 @@ def at_home(name: str) -> str:
 def is_of_torch(name: str) -> bool:
     """Whether this is a name of the module torch, not what a call of one gave."""
     return re.fullmatch(r"torch[\w.]*", name) is not None
-
-
-def spelled_map(value: object) -> object:
-    """Spell a device_map: the current device is the first one, an index is CUDA's."""
-    if isinstance(value, dict):
-        return {k: spelled_map(v) for k, v in value.items()}
-    if isinstance(value, int):
-        return f"cuda:{value}"
-    return "cuda:0" if str(value) == "cuda" else value
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from recording.devices import Current, Device
-from recording.spelling import at_home, is_of_torch, one_spelling, spelled_map
+from recording.spelling import at_home, is_of_torch, one_spelling
 
 INDEX = 1
 """The value of everything that is called like a rank or an index."""
@@ -111,7 +111,6 @@ class Recorded:
         return Recorded(self._world, f"{self._name}.{name}")
 
     def __setattr__(self, name: str, value: object) -> None:
-        value = spelled_map(value) if name == "device_map" else value
         self._world.record("set", f"{self._name}.{name}", value)
         self._known[name] = value
 
