@@ -162,7 +162,9 @@ class _ExtentGuard:
 
     def _end(self, node: ast.AST, end: int) -> int:
         """A block ends where an import that was put in behind its last statement ends."""
-        if hasattr(node, "body") and isinstance(node, ast.stmt | ast.excepthandler):
+        if isinstance(node, ast.Match) or (
+            hasattr(node, "body") and isinstance(node, ast.stmt | ast.excepthandler)
+        ):
             return self.extended.get(end, self.spliced.end(end))
         return self.spliced.end(end)
 

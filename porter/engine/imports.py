@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -121,8 +122,9 @@ def _change(
             at, until = (o - start for o in _extent(source, answer.alias))
             text = text[:at] + _binding(answer).encode() + text[until:]
         head, _, tail = text.partition(b"import")
-        module = (statement.module or "").encode()
-        text = head.replace(module, shim.qualified.encode(), 1) + b"import" + tail
+        parts = (statement.module or "").encode().split(b".")
+        spelt = rb"[ \t]*\.[ \t]*".join(map(re.escape, parts))  # blanks may stand beside the dots
+        text = re.sub(spelt, shim.qualified.encode(), head, count=1) + b"import" + tail
         return Change(start, end, text, "import", mirrored[0].code)
     names = ", ".join(f"{a.name} as {a.asname}" if a.asname else a.name for a in kept)
     ours = ", ".join(map(_binding, mirrored))

@@ -157,7 +157,8 @@ class _Pass(cst.CSTTransformer):
             text = " ".join(_MODULE.code_for_node(original).split())
             return Manual(_VETOED.format(text=text if len(text) <= 40 else f"{text[:37]}..."))
         if "#" in self.fragment.text:
-            before, after = (_MODULE.code_for_node(n) for n in (original, ported.node))
+            result = _carry_parentheses(original, ported.node)
+            before, after = (_MODULE.code_for_node(n) for n in (original, result))
             if lost_comment(before, after):
                 return Manual(_COMMENT, groups=ported.groups)
         return None

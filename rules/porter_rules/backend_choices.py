@@ -28,6 +28,11 @@ from porter_rules.nodes import string_value
             'meta = {"choices": list(dict.fromkeys(["nccl", "mpi", accel.dist_backend()]))}',
         ),
         (
+            'f(choices=(\n    ["nccl", "mpi"]  # for collectives\n))',
+            "f(choices=(\n    "
+            'list(dict.fromkeys(["nccl", "mpi", accel.dist_backend()]))  # for collectives\n))',
+        ),
+        (
             'option(\n    "--backend",\n    choices=[\n        "nccl",\n        "gloo",\n    ],\n)',
             'option(\n    "--backend",\n    choices=list(dict.fromkeys([\n        "nccl",\n'
             '        "gloo",\n        accel.dist_backend(),\n    ])),\n)',
@@ -61,6 +66,6 @@ def _appended(items: cst.List, value: cst.BaseExpression) -> cst.List:
     between = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     comma = items.elements[0].comma if len(items.elements) > 1 else between
     added = cst.Element(value, comma=last.comma)
-    return items.with_changes(
-        elements=[*items.elements[:-1], last.with_changes(comma=comma), added]
+    return items.with_changes(  # the parentheses that it had go around the whole
+        elements=[*items.elements[:-1], last.with_changes(comma=comma), added], lpar=[], rpar=[]
     )

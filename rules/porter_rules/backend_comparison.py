@@ -77,6 +77,7 @@ _Container = cst.List | cst.Tuple | cst.Set
         'same = a == b == "nccl"',
         'found = "nccl" in line',
         'same = backend is "nccl"',
+        'found = backend in "nccl"',
         'if backend == "nccl":\n    setup(rank, "nccl")\n',
     ],
     notes=[
@@ -124,7 +125,8 @@ def _membership(
         if "backend" not in cst.Module([]).code_for_node(container).lower():
             return _left('"nccl" is searched in something that may not be a backend', ctx)
         return _on_accelerator(_replaced(original, updated, ctx), ctx, negative)
-    assert isinstance(container, _Container)
+    if not isinstance(container, _Container):
+        return _left('the backend is searched in the text "nccl"', ctx)
     names = {string_value(e.value) for e in container.elements}
     if "hccl" in names:
         return Note("this list names the NPU's backend already")

@@ -343,3 +343,17 @@ def test_every_line_that_an_import_of_many_lines_changes_is_in_a_finding() -> No
         changed = {n for n, line in enumerate(text.splitlines(), 1) if line not in kept}
         assert 1 in changed
         assert changed <= said
+
+
+def test_an_import_spelt_with_blanks_beside_its_dots_is_ported() -> None:
+    result = rewrite_source(b"from torch . cuda import Stream, synchronize\n")
+    assert result.output == b"from porter_runtime import Stream, synchronize\n"
+
+
+def test_the_import_of_the_shim_may_end_a_match() -> None:
+    before = b"match d:\n    case 1:\n        import torch.cuda\n        torch.cuda.init()\n"
+    result = rewrite_source(before)
+    assert not result.failed
+    assert b"import torch.cuda\n        import porter_runtime as accel\n" in result.output
+    last = b"match d:\n    case 1:\n        x.cuda()\n        import torch.cuda\n"
+    assert not rewrite_source(last).failed
