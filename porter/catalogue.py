@@ -48,3 +48,19 @@ def catalogue() -> list[Page]:
 
     pages: list[Page] = [*all_rules(), *config_rules()]
     return sorted(pages, key=lambda page: page.code)
+
+
+def page(code: str) -> Page:
+    """Return a rule's page.
+
+    The rules about code are asked first: to import the others takes time that a hook hasn't.
+
+    Raises:
+        KeyError: there is no such rule.
+    """
+    from porter.rule import all_rules
+
+    for rule in all_rules():
+        if rule.code == code:
+            return rule
+    return {each.code: each for each in catalogue()}[code]

@@ -184,14 +184,14 @@ def _explained(finding: Finding) -> Finding:
     """Give a finding that porter can port the words of its rule, where it has none."""
     if finding.message or finding.level is not Level.REWRITTEN:
         return finding
-    return replace(finding, message=_summaries()[finding.code])
+    return replace(finding, message=_summary(finding.code))
 
 
-@lru_cache(maxsize=1)
-def _summaries() -> dict[str, str]:
-    from porter.catalogue import catalogue
+@lru_cache
+def _summary(code: str) -> str:
+    from porter.catalogue import page
 
-    return {rule.code: rule.summary for rule in catalogue()}
+    return page(code).summary
 
 
 def _fixes(

@@ -6,12 +6,7 @@ import re
 
 import libcst as cst
 
-from porter.configs import rule as configs
-from porter.configs.read import packages
-from porter.configs.subjects import Index
 from porter.rule import Context, Manual, Note, Outcome, Role, rule
-from porter_rules.configs.cuda_index import cuda_index
-from porter_rules.configs.cuda_requirement import cuda_requirement
 from porter_rules.nodes import string_value
 
 _LISTS = re.compile(r"_?(?:\w+_)?(?:requires?|requirements?|dependenc(?:y|ies)(?:_links)?|extras)")
@@ -50,6 +45,18 @@ def python_requirement(
     text = string_value(original)
     if text is None or not _is_listed(original, ctx.role(original), ctx):
         return None
+    return _judged(text)
+
+
+def _judged(text: str) -> Outcome:
+    """Return what the rules about files of requirements say of one."""
+    # Not before: most code asks for no package, and a hook's start-up counts.
+    from porter.configs import rule as configs
+    from porter.configs.read import packages
+    from porter.configs.subjects import Index
+    from porter_rules.configs.cuda_index import cuda_index
+    from porter_rules.configs.cuda_requirement import cuda_requirement
+
     if "://" in text and "@" not in text and not text.startswith("git+"):
         answer = cuda_index(Index(0, len(text), text))
     else:
