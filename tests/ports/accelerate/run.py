@@ -2,7 +2,7 @@
 
 Usage: ``python tests/ports/accelerate/run.py FOLDER``. A virtual environment is made in FOLDER,
 with what the tests need from PyPI, and the tests are run in it; they print what they measure.
-Without the downloads and the building of the emulated devices it takes ten minutes on two cores.
+Without the downloads and the building of the emulated devices it takes eight minutes on two cores.
 """
 
 from __future__ import annotations

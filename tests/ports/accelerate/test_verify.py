@@ -82,7 +82,8 @@ def test_it_agrees_with_the_original_on_cuda_bit_for_bit(
     assert on_npu["steps"] == STEPS
     figure(
         f"porter verify, the port beside the original on cuda-emulated, {precision}: largest "
-        f"difference {on_cuda['max_difference']:.1e} there, {on_npu['max_difference']:.1e} on an NPU"
+        f"difference {on_cuda['max_difference']:.1e} on cuda-emulated, "
+        f"{on_npu['max_difference']:.1e} on npu-emulated"
     )
 
 
