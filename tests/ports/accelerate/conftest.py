@@ -1,4 +1,4 @@
-"""The ported projects, made once a session, and the figures that their tests measure."""
+"""The ported projects, made once a session."""
 
 from __future__ import annotations
 
@@ -8,24 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.ports.accelerate.runs import Tree, copied, mended, ported
-
-FIGURES = pytest.StashKey[list[str]]()
-Figure = Callable[[str], None]
-
-
-@pytest.fixture
-def figure(request: pytest.FixtureRequest) -> Figure:
-    """Returns a function that notes a line, to be printed when all tests are done."""
-    return request.config.stash.setdefault(FIGURES, []).append
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    if lines := config.stash.get(FIGURES, []):
-        terminalreporter.section("figures (npu and cuda are emulated)")
-        for line in lines:
-            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

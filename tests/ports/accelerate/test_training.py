@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ports.accelerate.conftest import Figure
 from tests.ports.accelerate.runs import HERE, SHORT, STEPS, Run, Tree
+from tests.ports.conftest import Figure
 
 pytestmark = pytest.mark.slow
 

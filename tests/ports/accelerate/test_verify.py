@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.ports.accelerate.conftest import Figure
 from tests.ports.accelerate.runs import ROOT, SHORT, STEPS, TRAIN, Tree
+from tests.ports.conftest import Figure
 
 pytestmark = pytest.mark.slow
 
