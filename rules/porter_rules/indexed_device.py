@@ -33,7 +33,7 @@ from porter_rules.leaving import NPU_HANDLED
         ("d = 'cuda:%s' % (rank,)", "d = str(accel.torch_device(rank))"),
         ("d = 'cuda:' + str(rank)", "d = str(accel.torch_device(rank))"),
         ("d = 'cuda:' + str(rank % n)", "d = str(accel.torch_device(rank % n))"),
-        ("d = 'cuda:' + (gpu)", "d = str(accel.torch_device(gpu))"),
+        ("gpu = '1'\nd = 'cuda:' + (gpu)", "gpu = '1'\nd = str(accel.torch_device(gpu))"),
         ("d = 'cuda:{}'.format(rank)", "d = str(accel.torch_device(rank))"),
         ("d = 'cuda:{0}'.format(rank)", "d = str(accel.torch_device(rank))"),
         ("d = 'cuda:{gpu}'.format(gpu=rank)", "d = str(accel.torch_device(rank))"),

@@ -40,10 +40,6 @@ _CHOOSES = (
             "s = torch.load(p, map_location=lambda s, l: s.cuda('cuda:1'))",
             "s = torch.load(p, map_location=accel.torch_device(1))",
         ),
-        (
-            "map_location = lambda storage, loc: storage.cuda(rank)",
-            "map_location = accel.torch_device(rank)",
-        ),
     ],
     manual=[
         "s = torch.load(p, map_location=lambda s, l: s.cuda(0) if gpu else s)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -230,3 +231,15 @@ def test_scripted_code_and_patterns_stay_with_a_reason() -> None:
     kept, findings = port(before)
     assert kept == before
     assert findings == [("PTR302", 4, Level.MANUAL), ("PTR302", 7, Level.MANUAL)]
+
+
+def test_a_function_for_map_location_that_has_a_name(run_on_cpu: Run, tmp_path: Path) -> None:
+    saved = tmp_path / "x.pt"
+    torch.save(torch.arange(3), saved)
+    before = (
+        "import torch\nrank = 0\nmap_location = lambda storage, loc: storage.cuda(rank)\n"
+        f"x = torch.load({str(saved)!r}, map_location=map_location)\n"
+    )
+    text, _ = port(before)
+    assert "map_location = accel.torch_device(rank)\n" in text
+    assert run_on_cpu(before)["x"].tolist() == [0, 1, 2]
