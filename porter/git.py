@@ -230,6 +230,22 @@ def _ask(
 
 
 @functools.lru_cache(maxsize=64)
+def _own_tree(folder: Path) -> dict[str, str]:
+    """Return variables that keep git from comparing another folder where core.worktree says so.
+
+    In submodules and added work trees, where `.git` is a file, the setting has its use.
+    """
+    root = find_root(folder)
+    if root is None or not (root / ".git").is_dir():
+        return {}
+    try:
+        told = b"worktree" in (root / ".git" / "config").read_bytes().lower()
+    except OSError:
+        return {}
+    return {"GIT_DIR": str(root / ".git"), "GIT_WORK_TREE": str(root)} if told else {}
+
+
+@functools.lru_cache(maxsize=64)
 def _without_filters(folder: Path) -> dict[str, str]:
     """Return variables that switch off the filters of the repository's own configuration.
 
@@ -260,6 +276,7 @@ def _run(
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     # core.fsmonitor names a program that git would run for the repository.
     command = ["git", "-c", "core.fsmonitor=false", *arguments]
+    environment |= _own_tree(folder)
     if not {"status", "diff"}.isdisjoint(arguments) and "--cached" not in arguments:
         environment |= _without_filters(folder)
     try:

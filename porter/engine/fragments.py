@@ -39,11 +39,18 @@ class Fragments:
 
         `hidden` are names that comprehensions and lambdas around the expression bind.
         """
+        start, end = self.source.extent(node)
+        if (
+            end - start > MAX_BYTES
+            and isinstance(node, ast.BinOp)
+            and (inner := parts(node, role, place.scope))
+        ):  # not looked at as a whole: each term would be, for every sum that it is a part of
+            for part, part_role in inner:
+                self.take(part, place, part_role, guard, hidden)
+            return
         seen = look(node, self.traced, annotation=role.kind == "annotation")
         if not seen.triggered and role.name not in triggers.VARIABLES:
             return
-        start = self.source.offset(node.lineno, node.col_offset)
-        end = self.source.offset(node.end_lineno or 1, node.end_col_offset or 0)
         if end - start > MAX_BYTES or seen.depth > MAX_DEPTH:
             inner = parts(node, role, place.scope)
             for part, part_role in inner:

@@ -113,6 +113,7 @@ class _Finder:
         self.candidates: dict[ast.expr, tuple[ast.expr, Place, Role, str | None]] = {}
         self._imports: dict[ast.stmt, LocatedImport] = {}
         self._scopes: dict[ast.AST, Scope] = {}
+        self._ladders: dict[ast.stmt, bool] = {}
 
     def walk(self, tree: ast.Module, scope: Scope, lines: set[int]) -> None:
         """Enter every statement that touches one of the lines."""
@@ -227,7 +228,7 @@ class _Finder:
                 yield statement, place
 
     def _if(self, node: ast.If, place: Place) -> Iterator[tuple[ast.stmt, Place]]:
-        negated, flags = if_flags(node, self.source)
+        negated, flags = if_flags(node, self.source, self._ladders)
         kind = "type_checking" if last_name(node.test) == "TYPE_CHECKING" else "if"
         inside = replace(place, flags=place.flags | flags, path=(*place.path, kind))
         guard = None

@@ -84,7 +84,9 @@ def class_flags(node: ast.ClassDef, scope: Scope) -> frozenset[str]:
     return frozenset(flags)
 
 
-def if_flags(node: ast.If, source: Source) -> tuple[bool, frozenset[str]]:
+def if_flags(
+    node: ast.If, source: Source, ladders: dict[ast.stmt, bool]
+) -> tuple[bool, frozenset[str]]:
     """Return whether the test is negated, and the flags of the statement.
 
     "guard" where the test asks whether CUDA is there, and "moves_nothing:" with the name of the
@@ -94,9 +96,10 @@ def if_flags(node: ast.If, source: Source) -> tuple[bool, frozenset[str]]:
     "cuda" in its name, or is called like a compiled extension; "cuda_branch" where the test
     compares with "cuda" and the branch holds nothing but what CUDA alone has; "refuses_cuda" where
     the test and the only statement under it ask whether CUDA is wanted but not there.
+
+    `ladders` holds what is known of the file's ladders, and is added to.
     """
-    start = source.offset(node.test.lineno, node.test.col_offset)
-    end = source.offset(node.test.end_lineno or 1, node.test.end_col_offset or 0)
+    start, end = source.extent(node.test)
     test = source.data[start:end]
     flags = set()
     negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
@@ -105,7 +108,7 @@ def if_flags(node: ast.If, source: Source) -> tuple[bool, frozenset[str]]:
         branch = node.orelse if negated else node.body
         if not _MOVES.search(_text(branch, source)):
             flags.add(f"moves_nothing:{guard_group(node, source)}")
-    if _ladder_knows_npu(node, source):
+    if _ladder_knows_npu(node, source, ladders):
         flags.add("npu_aware")
     if (b".is_cuda" in test or _ASKS_FOR_CUDA.search(test)) and _KERNEL_CALL.search(
         _text(node.body, source)
@@ -147,13 +150,19 @@ def _text(body: Sequence[ast.stmt | ast.expr], source: Source) -> bytes:
     return source.data[start:end]
 
 
-def _ladder_knows_npu(node: ast.If, source: Source) -> bool:
-    """Whether a test of the ladder that starts here asks for an NPU."""
+def _ladder_knows_npu(node: ast.If, source: Source, ladders: dict[ast.stmt, bool]) -> bool:
+    """Whether a test of the ladder that starts here asks for an NPU.
+
+    `ladders` keeps the answer for each step: its ends are asked for from every one of them.
+    """
+    steps: list[ast.If] = []
     step: ast.stmt | None = node
-    while isinstance(step, ast.If):
-        start = source.offset(step.test.lineno, step.test.col_offset)
-        end = source.offset(step.test.end_lineno or 1, step.test.end_col_offset or 0)
-        if _KNOWS_NPU.search(source.data, start, end):
-            return True
+    while isinstance(step, ast.If) and step not in ladders:
+        steps.append(step)
         step = step.orelse[0] if len(step.orelse) == 1 else None
-    return False
+    knows = step is not None and ladders.get(step, False)
+    for above in reversed(steps):
+        start, end = source.extent(above.test)
+        knows = knows or _KNOWS_NPU.search(source.data, start, end) is not None
+        ladders[above] = knows
+    return knows

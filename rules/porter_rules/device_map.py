@@ -126,7 +126,7 @@ def device_map(
     in_map = role.kind == "value" and role.outer is not None and _means_map(role.outer)
     if not in_map and not _means_map(role):
         return None
-    device = device_string(original, ctx)
+    device = device_string(updated, ctx)
     return None if device is None else device.as_text(ctx)
 
 

@@ -192,3 +192,19 @@ def test_a_home_that_must_not_be_written(
     assert porter("check", "--all", ".", cwd=repository.path, **variables).returncode == 0
     assert {path for path in repository.path.rglob("*") if ".git" not in path.parts} == before
     assert [*home.iterdir(), *temporary.iterdir()] == []
+
+
+def test_a_work_tree_elsewhere_hides_nothing(
+    tmp_path: Path, repository: Repository, porter: Porter
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    repository.write("train.py", b"import torch\n")
+    repository.commit()
+    repository.git("config", "core.worktree", str(elsewhere))
+    (repository.path / "train.py").write_bytes(b"import torch\nx = y.cuda()\n")
+    for arguments in (["--diff-base", "HEAD"], ["--all", "."]):
+        done = porter("check", *arguments, cwd=repository.path)
+        assert done.returncode == 1
+        assert b"train.py:2" in done.stdout
+    assert [*elsewhere.iterdir()] == []

@@ -49,10 +49,18 @@ def names(count: int) -> bytes:
     )
 
 
-SHAPES = [statements, one_expression, one_line, names]
+def one_sum(count: int) -> bytes:
+    return b"x = " + b" + ".join([b"y.cuda()"] * count) + b"\n"
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+def one_ladder(count: int) -> bytes:
+    return b"if a: pass\n" + b"elif torch.cuda.is_available(): x.cuda()\n" * count
+
+
+SHAPES = [statements, one_expression, one_line, names, one_sum]
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, one_ladder], ids=lambda shape: shape.__name__)
 def test_memory_grows_with_the_input(shape: Callable[[int], bytes]) -> None:
     rewrite_source(shape(2))
     small, large = (peak(shape(count)) for count in (250, 1000))
