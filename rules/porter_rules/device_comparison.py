@@ -8,6 +8,7 @@ from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.comparison_forms import parenthesised
 from porter_rules.cuda_kernels import PICKS_KERNEL, picks_kernel
 from porter_rules.device_equality import compared, starts_with
+from porter_rules.device_strings import device_string
 from porter_rules.leaving import (
     BESIDE_QUANTISING,
     FUSED,
@@ -137,6 +138,7 @@ from porter_rules.leaving import (
         '        return ext.fwd(x) if x.device.type == "cuda" else x',
         'device = torch.device(name)\nok = device == "cuda"',
         'ok = device in ("cuda:0", "cuda:1")',
+        "ok = device.type in 'cuda:%d' % rank",
         'ok = get_device().type in ("cuda", "mps")',
         'if device == "cuda":\n    if not torch.cuda.is_available():\n        device = "cpu"',
         'if args.device.startswith("cuda"):\n    assert torch.cuda.is_available()',
@@ -152,6 +154,7 @@ from porter_rules.leaving import (
     valid=[
         'ok = device.type == "cpu"; s = "cuda"',
         'ok = x == ("cuda_amp", 1)',
+        "ok = 'cuda' in f'cuda:{i}'",
         'import porter_runtime as accel\nok = device in ["cuda", "cpu", accel.device_type]',
     ],
 )
@@ -182,6 +185,9 @@ def device_comparison(
     else:
         assert isinstance(original, cst.Comparison)
         assert isinstance(updated, cst.Comparison)
+        sides = (original.left, *(target.comparator for target in original.comparisons))
+        if all(device_string(side, ctx) for side in sides):
+            return None  # of two texts there is nothing to ask
         outcome = compared(original, updated, ctx)
     if not isinstance(outcome, cst.CSTNode):
         return outcome

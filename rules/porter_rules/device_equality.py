@@ -116,6 +116,8 @@ def _is_torch_device(node: cst.BaseExpression, ctx: Context) -> bool:
 def _listed(updated: cst.Comparison, found: Subject, ctx: Context) -> Outcome:
     """Port `d in ("cuda", ...)`."""
     display = updated.comparisons[0].comparator
+    if not isinstance(display, cst.List | cst.Tuple | cst.Set):
+        return Manual(_UNKNOWN)  # a search in a text
     listed = elements(display)
     names = [string_value(e) for e in listed]
     if "npu" in names:
