@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from porter.verify.outcome import Run
+from tests.fixtures.trainings import ABORTED_AT_EXIT, ATTEMPTS
 from tests.verify.conftest import alive_in, findings, judged, train
 from tests.verify.programs import RANKS, broken
 
@@ -151,19 +152,21 @@ accelerator.end_training()
 
 def test_two_ranks_of_accelerate_launch(tmp_path: Path) -> None:
     pytest.importorskip("accelerate")
-    cpu = train(
-        tmp_path / "cpu",
-        ACCELERATED.format(cpu=True),
-        command=TORCHRUN,
-    )
+    for attempt in range(ATTEMPTS):
+        cpu = train(tmp_path / f"cpu{attempt}", ACCELERATED.format(cpu=True), command=TORCHRUN)
+        if ABORTED_AT_EXIT not in cpu.tail:
+            break
     assert cpu.status == "trained", cpu.tail
-    npu = train(
-        tmp_path / "npu",
-        ACCELERATED.format(cpu=False),
-        "npu-emulated",
-        command=[*ACCELERATE, "--multi_gpu", "train.py"],
-        devices=2,
-    )
+    for attempt in range(ATTEMPTS):
+        npu = train(
+            tmp_path / f"npu{attempt}",
+            ACCELERATED.format(cpu=False),
+            "npu-emulated",
+            command=[*ACCELERATE, "--multi_gpu", "train.py"],
+            devices=2,
+        )
+        if ABORTED_AT_EXIT not in npu.tail:
+            break
     assert npu.status == "trained", npu.tail
     outcome = judged(cpu, npu)
     assert outcome.verdict == "agree", outcome.findings
