@@ -37,7 +37,8 @@ def use_of(node: cst.CSTNode, ctx: Context) -> Use:
     if has_own_rule(ctx.role(node), direct=isinstance(ctx.parent, cst.Arg)):
         return Use.ELSEWHERE
     use = _use(node, ctx)
-    if use is not Use.FOREIGN and _stands_beside_device(node, ctx):
+    is_used = use is not Use.FOREIGN and ctx.role(node).kind != "statement"
+    if is_used and _stands_beside_device(node, ctx):
         return Use.DEVICE if use is Use.DEVICE else Use.TEXT
     return use
 
