@@ -41,7 +41,7 @@ def train(
     timeout: float | None = 120,
 ) -> Run:
     """Run a program as train.py in a folder, watched, and return what was seen."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "train.py").write_text(program)
     run = Run(backend, "port", str(folder), backend.endswith("-emulated"))
     plan = Plan(
