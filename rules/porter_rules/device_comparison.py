@@ -186,7 +186,7 @@ def device_comparison(
         assert isinstance(original, cst.Comparison)
         assert isinstance(updated, cst.Comparison)
         sides = (original.left, *(target.comparator for target in original.comparisons))
-        if all(device_string(side, ctx) for side in sides):
+        if len(sides) == 2 and all(device_string(side, ctx) for side in sides):
             return None  # of two texts there is nothing to ask
         outcome = compared(original, updated, ctx)
     if not isinstance(outcome, cst.CSTNode):
