@@ -32,7 +32,7 @@ _KNOWS_NPU = re.compile(rb"(?<![a-z])(?:npu|hccl)", re.IGNORECASE)
 _MOVES = re.compile(rb"\.(?:cuda|to|to_empty)\(|[\"']cuda")
 
 _ASKS_FOR_CUDA = re.compile(
-    rb"==\s*[\"']cuda[\"']|[\"']cuda[\"']\s*(?:==|in\b)|\bstartswith\([\"']cuda[\"']\)"
+    rb"==\s*(?:(?:\w+\.)?device\()?[\"']cuda[\"']|[\"']cuda[\"']\s*(?:==|in\b)|\bstartswith\([\"']cuda[\"']\)"
 )
 _CUDA_ALONE = re.compile(rb"\bcuda\.(?:nvtx|cudart|profiler|nccl|_sleep)\b|\bnvtx\.")
 

@@ -33,6 +33,14 @@ from porter_rules.leaving import (
             "ok = accel.is_accelerator(next(m.parameters()).device)",
         ),
         (
+            'ok = device.type == torch.device("cuda").type',
+            "ok = accel.is_accelerator(device)",
+        ),
+        (
+            'ok = torch.device("cuda:0").type != self.device.type',
+            "ok = not accel.is_accelerator(self.device)",
+        ),
+        (
             'ok = torch.device(d).type == "cuda"',
             "ok = accel.is_accelerator(torch.device(d))",
         ),
@@ -138,6 +146,8 @@ from porter_rules.leaving import (
         '        return ext.fwd(x) if x.device.type == "cuda" else x',
         'device = torch.device(name)\nok = device == "cuda"',
         'ok = device in ("cuda:0", "cuda:1")',
+        'ok = device.type in (torch.device("cuda").type, "mps")',
+        'ok = device not in [torch.device("cuda"), torch.device("mps")]',
         "ok = device.type in 'cuda:%d' % rank",
         'ok = get_device().type in ("cuda", "mps")',
         'if device == "cuda":\n    if not torch.cuda.is_available():\n        device = "cpu"',

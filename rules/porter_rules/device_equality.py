@@ -46,10 +46,21 @@ def _is_cuda(node: cst.BaseExpression, ctx: Context) -> bool:
     """Whether an operand is a CUDA device, or a list with one."""
     if isinstance(node, cst.Call) and ctx.qualified(node.func) == "torch.device":
         return any(_is_cuda(a.value, ctx) for a in node.args)
+    if _is_cuda_type(node, ctx):
+        return True
     listed = elements(node)
-    if any(is_runtime(e, ctx) for e in listed):
-        return False  # ported before
-    return any(looks_like_device(n) or device_string(n, ctx) for n in (node, *listed))
+    if listed:  # one that is ported already names the resolved device as well
+        return not any(is_runtime(e, ctx) for e in listed) and any(_is_cuda(e, ctx) for e in listed)
+    return looks_like_device(node) or device_string(node, ctx) is not None
+
+
+def _is_cuda_type(node: cst.BaseExpression, ctx: Context) -> bool:
+    """Whether the node is `torch.device("cuda").type`, which is but another spelling of "cuda"."""
+    match node:
+        case cst.Attribute(value=cst.Call(func=func, args=[arg, *_]), attr=cst.Name(value="type")):
+            is_device = ctx.qualified(func) == "torch.device"
+            return is_device and device_string(arg.value, ctx) is not None
+    return False
 
 
 def compared(original: cst.Comparison, updated: cst.Comparison, ctx: Context) -> Outcome:
@@ -93,6 +104,8 @@ def _equal(
 ) -> Outcome:
     """Port `other == constant`; `new_constant` is what other rules made of the constant."""
     device = device_string(new_constant, ctx)
+    if _is_cuda_type(constant, ctx):
+        device = DeviceString()
     is_object = isinstance(constant, cst.Call) and device is None  # torch.device("cuda:0")
     if is_object and new_constant.deep_equals(constant):
         return Manual(_UNKNOWN)

@@ -26,6 +26,7 @@ _UNKNOWN = (
         'if torch.cuda.is_available() and name == "cuda":\n    x = "cuda"',
         'if device == "cuda" and not torch.cuda.is_available():\n    raise SystemExit("no cuda")',
         'if not torch.cuda.is_available() and device.type == "cuda":\n    device = "cpu"',
+        'if device.type == torch.device("cuda").type and not torch.cuda.is_available():\n    f()',
         'if "cuda" in args.device and not torch.cuda.is_available(): ...',
         'ok = device != "cuda" or torch.cuda.is_available()',
         'assert not str(device).startswith("cuda") or torch.cuda.is_available()',
