@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from porter.__main__ import main
-from tests.cli.harness import Porter, Result
+from tests.cli.conftest import porter
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
+
+__all__ = ["porter"]
 
 Shown = Callable[..., "Page"]
 
@@ -94,18 +95,3 @@ def shown_once(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> It
     """The same, for pages that the tests of a module only read."""
     with _looking(browser, tmp_path_factory.mktemp("pages")) as show:
         yield show
-
-
-@pytest.fixture
-def porter(capsysbinary: pytest.CaptureFixture[bytes]) -> Porter:
-    """Return a function that runs a command line in this process."""
-
-    def run(*arguments: str | Path) -> Result:
-        capsysbinary.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        out, err = capsysbinary.readouterr()
-        assert isinstance(ended.value.code, int)
-        return Result(ended.value.code, out, err.decode("utf-8", "backslashreplace"))
-
-    return run

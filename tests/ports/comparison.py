@@ -91,15 +91,7 @@ class Comparison:
     def _ported(self, path: str) -> dict[int, str]:
         before = (self.original / path).read_text().splitlines()
         after = (self.port / path).read_text().splitlines()
-        ported = dict(enumerate(before, start=1))
-        matcher = SequenceMatcher(None, before, after, autojunk=False)
-        for kind, start, end, new_start, new_end in matcher.get_opcodes():
-            if kind == "replace" and end - start == new_end - new_start:
-                ported |= dict(enumerate(after[new_start:new_end], start=start + 1))
-            elif kind in ("replace", "delete"):
-                whole = "\n".join(after[new_start:new_end])
-                ported |= dict.fromkeys(range(start + 1, end + 1), whole)
-        return ported
+        return ported_lines(before, after)
 
     @cached_property
     def _codes(self) -> dict[tuple[str, int], list[str]]:
@@ -154,3 +146,16 @@ def tally(comparison: Comparison, sites: Sequence[Site]) -> str:
     for site in sites:
         counts[site.verdict] += len(comparison.places(site))
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+
+
+def ported_lines(before: Sequence[str], after: Sequence[str]) -> dict[int, str]:
+    """Returns, of each line's number, what became of it; lines that changed number share a text."""
+    ported = dict(enumerate(before, start=1))
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for kind, start, end, new_start, new_end in matcher.get_opcodes():
+        if kind == "replace" and end - start == new_end - new_start:
+            ported |= dict(enumerate(after[new_start:new_end], start=start + 1))
+        elif kind in ("replace", "delete"):
+            whole = "\n".join(after[new_start:new_end])
+            ported |= dict.fromkeys(range(start + 1, end + 1), whole)
+    return ported

@@ -10,8 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.ports.accelerate.runs import HERE, ROOT, ported, porter
+from tests.ports.accelerate.runs import HERE, ROOT, ported
 from tests.ports.accelerate.sites import SITES
+from tests.ports.command import porter
 from tests.ports.comparison import Comparison, sites_table, tally
 
 PAGE = ROOT / "docs" / "accelerate.md"

@@ -18,6 +18,7 @@ from typing import Any
 
 from porter.emulated import emulated_env
 from tests.fixtures.trainings import ABORTED_AT_EXIT, ATTEMPTS, TRAP, free_port
+from tests.ports.command import porter
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -191,18 +192,6 @@ def copied(source: Path, folder: Path) -> Tree:
         script.write_text(f"#!{sys.executable}\nfrom {module} import {function}\n{function}()\n")
         script.chmod(0o755)
     return Tree(folder)
-
-
-def porter(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs porter's command line."""
-    path = [str(ROOT / part) for part in (".", "rules", "runtime")]
-    return subprocess.run(
-        [sys.executable, "-m", "porter", *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def ported(source: Path, folder: Path) -> Tree:

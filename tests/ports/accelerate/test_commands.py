@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.fixtures.trainings import free_port
-from tests.ports.accelerate.runs import HERE, MENDS, Run, Tree, porter
+from tests.ports.accelerate.runs import HERE, MENDS, Run, Tree
+from tests.ports.command import porter
 from tests.ports.conftest import Figure
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ports.accelerate.runs import HERE, SHIM, Tree, copied, porter
+from tests.ports.accelerate.runs import HERE, SHIM, Tree, copied
+from tests.ports.command import porter
 from tests.ports.conftest import Figure
 
 PROGRAMS = HERE / "programs"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ports.accelerate.runs import ROOT, SHORT, TRAIN, Tree, copied, porter
+from tests.ports.accelerate.runs import ROOT, SHORT, TRAIN, Tree, copied
+from tests.ports.command import porter
 
 
 @pytest.fixture(scope="module")

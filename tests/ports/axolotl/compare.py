@@ -12,14 +12,15 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 
 from tests.ports.axolotl import environment
 from tests.ports.axolotl.environment import HERE, ROOT
-from tests.ports.axolotl.porting import ported, porter
+from tests.ports.axolotl.porting import ported
 from tests.ports.axolotl.sites import OPTIONS, SITES, Option, Site
+from tests.ports.command import porter
+from tests.ports.comparison import ported_lines
 
 BY_HAND = "axolotl==0.6.0"
 PAGE = ROOT / "docs" / "axolotl.md"
@@ -111,15 +112,7 @@ class Comparison:
     def _ported(self, path: str) -> dict[int, str]:
         before = (self.original / "src" / "axolotl" / path).read_text().splitlines()
         after = (self.port / "src" / "axolotl" / path).read_text().splitlines()
-        ported = dict(enumerate(before, start=1))
-        matcher = SequenceMatcher(None, before, after, autojunk=False)
-        for kind, start, end, new_start, new_end in matcher.get_opcodes():
-            if kind == "replace" and end - start == new_end - new_start:
-                ported |= dict(enumerate(after[new_start:new_end], start=start + 1))
-            elif kind in ("replace", "delete"):
-                whole = "\n".join(after[new_start:new_end])
-                ported |= dict.fromkeys(range(start + 1, end + 1), whole)
-        return ported
+        return ported_lines(before, after)
 
     @cached_property
     def _findings(self) -> dict[tuple[str, int], list[Finding]]:

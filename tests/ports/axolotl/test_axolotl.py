@@ -12,8 +12,8 @@ from collections import Counter
 import pytest
 import torch
 
-from tests.ports.axolotl.porting import porter
 from tests.ports.axolotl.runs import LAUNCHERS, Axolotl, Run
+from tests.ports.command import porter
 from tests.ports.conftest import Figure
 
 pytestmark = pytest.mark.slow

@@ -6,8 +6,8 @@ import pytest
 
 from tests.ports.axolotl.compare import PAGE, Comparison, compare, page, told
 from tests.ports.axolotl.environment import HERE
-from tests.ports.axolotl.porting import porter
 from tests.ports.axolotl.sites import OPTIONS, SITES, Option, Site
+from tests.ports.command import porter
 
 
 @pytest.fixture(scope="session")
