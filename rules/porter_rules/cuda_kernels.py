@@ -7,7 +7,7 @@ import re
 import libcst as cst
 
 from porter.rule import Context, Manual
-from porter_rules.nodes import walk
+from porter_rules.nodes import children, walk
 
 PICKS_KERNEL = Manual(
     "the test picks a CUDA kernel, which an NPU tensor must not reach: give the NPU a branch of "
@@ -29,7 +29,7 @@ def picks_kernel(ctx: Context) -> bool:
         _calls_kernel(part)
         for node in ctx.stack
         if isinstance(node, cst.IfExp | cst.BooleanOperation)
-        for part in node.children
+        for part in children(node)
     )
 
 

@@ -8,6 +8,7 @@ import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.names import torch_cuda_name, why_refused
+from porter_rules.nodes import children
 
 _WHY = (
     "the test for CUDA protects something that only CUDA has, so that both stay: if a feature is "
@@ -22,6 +23,7 @@ _QUESTIONS = frozenset({"is_available", "device_count"})
 @rule(
     "PTR211",
     on=(cst.BooleanOperation, cst.IfExp),
+    needs=("is_available", "device_count"),
     manual=[
         "import torch\nflash = torch.cuda.is_available() and "
         "torch.cuda.get_device_capability()[0] >= 8",
@@ -75,5 +77,5 @@ def _torch_cuda_names(node: cst.CSTNode, ctx: Context) -> Iterator[str]:
     if name is not None:
         yield name
         return
-    for child in node.children:
+    for child in children(node):
         yield from _torch_cuda_names(child, ctx)

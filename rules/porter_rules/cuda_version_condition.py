@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.nodes import children
 
 _AVAILABILITY = frozenset({"torch.cuda.is_available", "torch.cuda.device_count"})
 _VERSIONS = (
@@ -18,6 +19,7 @@ _VERSIONS = (
 @rule(
     "PTR611",
     on=(cst.BooleanOperation, cst.IfExp),
+    needs=("version", "CUDA_HOME"),
     manual=[
         "import torch\nok = torch.cuda.is_available() and torch.version.cuda is not None\n",
         "import torch\n"
@@ -65,5 +67,5 @@ def _qualified_names(node: cst.CSTNode, ctx: Context) -> Iterator[str]:
         if qualified is not None:
             yield qualified
             return
-    for child in node.children:
+    for child in children(node):
         yield from _qualified_names(child, ctx)
