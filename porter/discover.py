@@ -58,7 +58,9 @@ class Discovery:
     """The repositories that git can't tell about, and why; all their files are taken."""
 
 
-def discover(paths: Sequence[Path], exclusions: Sequence[Exclusion] = ()) -> Discovery:
+def discover(
+    paths: Sequence[Path], exclusions: Sequence[Exclusion] = (), *, to_write: bool = True
+) -> Discovery:
     """Find the files at and below the paths that porter reads: code, and configuration.
 
     In a git work tree these are the tracked files and the untracked ones that are not ignored;
@@ -70,6 +72,8 @@ def discover(paths: Sequence[Path], exclusions: Sequence[Exclusion] = ()) -> Dis
     Args:
         paths: files and folders, all of which exist.
         exclusions: each holds for all paths.
+        to_write: whether it matters if git can bring files back. Where it doesn't, git isn't
+            asked about files that are paths of their own.
     """
     search = _Search(paths, exclusions)
     for path in paths:
@@ -79,11 +83,38 @@ def discover(paths: Sequence[Path], exclusions: Sequence[Exclusion] = ()) -> Dis
         else:
             search.add_file(path)
     search.follow_links()
-    search.take_single_files()
+    search.take_single_files(ask_git=to_write)
     found = search.found
     found.files.sort(key=lambda file: os.fsencode(file.path))
     found.skipped.sort(key=lambda skipped: os.fsencode(skipped.path))
     return found
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """A folder of a listing, by what is asked of it for each of its files.
+
+    `real` and `name` end in a slash, unless they are empty: its real path, and that relative to
+    the listing's root. `is_linked` tells that a link has taken its place, or that of a folder
+    above it: git goes on to list its files.
+    """
+
+    real: str
+    name: str
+    is_own: bool
+    is_linked: bool
+
+    @classmethod
+    def of(cls, listing: Listing, above: str) -> _Folder:
+        """Look at the folder `above`, which is relative to that of the listing."""
+        path = listing.real / above
+        name = path.relative_to(listing.root).as_posix()
+        return cls(
+            f"{str(path).rstrip(os.sep)}{os.sep}",
+            "" if name == "." else f"{name}/",
+            _is_own(path),
+            _real(path) != path,
+        )
 
 
 class _Search:
@@ -95,7 +126,8 @@ class _Search:
         folders = [path if path.is_dir() else path.parent for path in paths]
         self._trees = {_real(folder): folder for folder in reversed(folders)}
         """Real folders that links may lead into, and what the user calls each."""
-        self._taken: set[Path] = set()
+        self._taken: set[str] = set()
+        """Real files, as text: a path takes longer to hash than to stat."""
         self._links: dict[Path, Path] = {}
         self._single: dict[Path, tuple[Path, str]] = {}
         """Of real files, what the user calls each, and its kind."""
@@ -113,19 +145,21 @@ class _Search:
             inside = listing.real / name / ".git"
             if _mode(inside) and not self._is_excluded(inside, listing.real):
                 self._skip(listing.top / name, _REPOSITORY)
-        folders: dict[Path, Path] = {}
+        folders: dict[str, _Folder] = {}
         for name in listing.names:
-            real = listing.real / name
-            if self._is_excluded(real, listing.real):
+            above, _, own = name.rpartition("/")
+            folder = folders.get(above)
+            if folder is None:
+                folder = folders[above] = _Folder.of(listing, above)
+            if folder.is_own or (
+                self._exclusions and self._is_excluded(listing.real / name, listing.real)
+            ):
                 continue
-            if real.parent not in folders:
-                folders[real.parent] = _real(real.parent)
-            mode = _mode(real)
-            # git goes on to list the files of a folder that has been replaced by a link.
-            if folders[real.parent] != real.parent or stat.S_ISLNK(mode):
-                self._links[listing.top / name] = _real(real)
+            mode = _mode(folder.real + own)
+            if folder.is_linked or stat.S_ISLNK(mode):
+                self._links[listing.top / name] = _real(folder.real + own)
             else:
-                self._add_listed(listing, name, real, mode)
+                self._add_listed(listing, name, folder, own, mode)
 
     def add_file(self, path: Path) -> None:
         """Take a file that the user names, if it is of a kind that porter reads."""
@@ -145,22 +179,22 @@ class _Search:
                 self._skip(link, "a link to nothing")
             elif not trees:
                 self._skip(link, _LINK)
-            elif not is_folder and target not in self._taken:
+            elif not is_folder and str(target) not in self._taken:
                 tree = max(trees, key=lambda tree: len(tree.parts))
                 self._add_single(self._trees[tree] / target.relative_to(tree), target, tree)
 
-    def take_single_files(self) -> None:
+    def take_single_files(self, *, ask_git: bool) -> None:
         """Take the files that are in no listing; git is asked about all of them at once."""
         by_root: dict[Path | None, list[Path]] = {}
-        for real in sorted(self._single.keys() - self._taken):
+        for real in sorted(real for real in self._single if str(real) not in self._taken):
             by_root.setdefault(git.find_root(real.parent), []).append(real)
         for root, reals in by_root.items():
-            known = self._known_to_git(root, reals) if root else set()
+            known = self._known_to_git(root, reals) if root and ask_git else set()
             for real in reals:
                 base = root or base_without_git(real.parent)
                 name = real.relative_to(base).as_posix()
                 path, kind = self._single[real]
-                self._take(File(path, base, name, name in known, kind), real)
+                self._take(File(path, base, name, name in known, kind), str(real))
 
     def _known_to_git(self, root: Path, reals: list[Path]) -> set[str]:
         names = [real.relative_to(root).as_posix() for real in reals]
@@ -172,11 +206,13 @@ class _Search:
         self.found.scopes.setdefault(root, []).extend(names)
         return known
 
-    def _add_listed(self, listing: Listing, name: str, real: Path, mode: int) -> None:
+    def _add_listed(
+        self, listing: Listing, name: str, folder: _Folder, own: str, mode: int
+    ) -> None:
         if not mode:
             return  # tracked, and removed since
         if stat.S_ISREG(mode):
-            inside = real.relative_to(listing.root).as_posix()
+            real, inside = folder.real + own, folder.name + own
             kind = kinds.of(inside)
             if kind == kinds.PYTHON or not kinds.is_data(kind, _size(real)):
                 self._take(
@@ -196,7 +232,7 @@ class _Search:
         else:
             self._single.setdefault(real, (path, kind))
 
-    def _take(self, file: File, real: Path) -> None:
+    def _take(self, file: File, real: str) -> None:
         if real not in self._taken:
             self._taken.add(real)
             self.found.files.append(file)
@@ -218,11 +254,11 @@ def _is_own(folder: Path) -> bool:
     return folder.is_relative_to(_SELF) or not _OWN.isdisjoint(folder.parts)
 
 
-def _real(path: Path) -> Path:
+def _real(path: Path | str) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _mode(path: Path) -> int:
+def _mode(path: Path | str) -> int:
     """Return the mode of what is at a path, 0 where there is nothing."""
     try:
         return os.lstat(path).st_mode
@@ -232,7 +268,7 @@ def _mode(path: Path) -> int:
         return stat.S_IFREG  # reading it will tell
 
 
-def _size(path: Path) -> int:
+def _size(path: Path | str) -> int:
     try:
         return os.lstat(path).st_size
     except OSError:

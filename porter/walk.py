@@ -47,22 +47,23 @@ def walk(
         repository: is told of each folder with a `.git` below `top`, which is not walked.
         unreadable: is told of each folder that can't be listed.
     """
-    for text, folders, files in os.walk(top, onerror=unreadable):
-        folder = Path(text)
-        links = [name for name in folders if (folder / name).is_symlink()]
+    for folder, folders, files in os.walk(top, onerror=unreadable):
+        links = [name for name in folders if Path(folder, name).is_symlink()]
         kept = []
         for name in sorted(set(folders).difference(links)):
-            if _is_junk(folder / name):
+            inner = Path(folder, name)
+            if _is_junk(inner):
                 continue
-            if os.path.lexists(folder / name / ".git"):
-                repository(folder / name)
+            if os.path.lexists(inner / ".git"):
+                repository(inner)
             else:
                 kept.append(name)
         folders[:] = kept
+        inside = Path(folder).relative_to(top).as_posix()
+        prefix = "" if inside == "." else f"{inside}/"
         for name in sorted(links + files):
-            path = (folder / name).relative_to(top).as_posix()
-            if kinds.of(path) or (folder / name).is_symlink():
-                yield path
+            if kinds.of(prefix + name) or Path(folder, name).is_symlink():
+                yield prefix + name
 
 
 def _is_junk(folder: Path) -> bool:

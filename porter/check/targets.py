@@ -51,7 +51,7 @@ def everything(paths: Sequence[Path], exclusions: Sequence[Exclusion], kind: str
         Refused: a path is a bare repository.
     """
     _roots(paths)
-    found = discover(paths, exclusions)
+    found = discover(paths, exclusions, to_write=False)
     return Scope(kind, [_whole(f) for f in found.files], found)
 
 
@@ -100,7 +100,7 @@ def since(paths: Sequence[Path], exclusions: Sequence[Exclusion], revision: str)
     Raises:
         Refused: a path lies in no repository, there is no such revision, or git can't tell.
     """
-    found = discover(paths, exclusions)
+    found = discover(paths, exclusions, to_write=False)
     targets: list[Target] = []
     for root, inside in _roots(paths).items():
         if root is None:

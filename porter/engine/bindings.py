@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import ast
 import bisect
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+_BIND_NOTHING = frozenset(
+    {ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Delete, ast.Pass, ast.Break, ast.Continue}
+)
+_HOLD_STATEMENTS: tuple[type[ast.stmt], ...] = (
+    *(ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match),
+    *((ast.TryStar,) if sys.version_info >= (3, 11) else ()),
+)
 
 
 @dataclass(frozen=True)
@@ -60,10 +69,12 @@ class Bindings:
         todo: list[tuple[ast.stmt, bool]] = [(s, False) for s in reversed(body)]
         while todo:
             node, optional = todo.pop()
-            self._statement(node, optional)
             if walruses and _touches(node, walruses):
                 self._walruses(node)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if type(node) in _BIND_NOTHING:
+                continue
+            self._statement(node, optional)
+            if not isinstance(node, _HOLD_STATEMENTS):
                 continue
             for field_name in ("body", "orelse", "finalbody"):
                 todo.extend((s, optional) for s in reversed(getattr(node, field_name, ())))

@@ -22,6 +22,7 @@ _TAKING = re.compile(rb"(\w+)(?:[ \t]*:[ \t]*[\w.\[\]]+)?\s*=\s*[\w.]*\Z")
 _COUNTING = rb"(?:[%%/*]=?|nprocs\s*=|world_size\s*=)[\s(]*(?:\w+\.)*(?:%s)\b"
 _ASKS_FOR_CUDA = re.compile(rb"\.is_cuda|\.type\s*[!=]=")
 
+_SCRIPT = re.compile(rb"script\b(?:(?<=jit\.script)|(?<=import script))")
 _NPU_KEYS = re.compile(rb"\b(\w+)\[[\"']npu[\"']\]\s*=(?!=)")
 _FRAMEWORK = re.compile(
     rb"^[ \t]*(?:import|from)[ \t]+(?:chainer|cupy|jax|mindspore|mxnet|paddle|tensorflow)\b",
@@ -33,7 +34,8 @@ _QUANTISED_LAYERS = re.compile(
     rb"|Linear(?:8bitLt|4bit|FP4|NF4)\b|Params4bit\b|Int8Params\b)"
 )
 
-_QUANTISED_WORDS = (b"bnb.", b"bitsandbytes.", b"8bitLt", b"4bit", b"FP4", b"NF4", b"Int8Params")
+_QUANTISED_WORDS = (b"bnb.", b"bitsandbytes", b"8bitLt", b"4bit")
+"""One of these stands in each file that names such layers."""
 
 
 def names_quantised(text: bytes) -> bool:
@@ -98,7 +100,7 @@ class FileFacts:
     @cached_property
     def scripted(self) -> frozenset[str]:
         """The functions and classes that are handed to torch.jit.script by name."""
-        if b"jit.script" not in self.data and b"import script" not in self.data:
+        if not _SCRIPT.search(self.data):
             return frozenset()
         return frozenset(
             last_name(node.args[0])

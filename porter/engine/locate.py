@@ -74,7 +74,10 @@ def _patterns() -> list[re.Pattern[bytes]]:
     """
     alone = []
     shared: dict[bytes, list[bytes]] = {stem: [] for stem in triggers.STEMS}
-    for word in triggers.LINE_WORDS:
+    words = set(triggers.LINE_WORDS)
+    for word in sorted(words):
+        if any(other in word for other in words - {word}):
+            continue
         stem = next((stem for stem in triggers.STEMS if stem in word), None)
         if stem is None:
             alone.append(re.escape(word))

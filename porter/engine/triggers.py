@@ -96,16 +96,19 @@ WEAK_WORDS = (
 LINE_WORDS = (
     *WEAK_WORDS,
     *(b"pin_memory", b"out of memory", b"DataParallel", b"device_ids", b"device_map", b"load_in_"),
-    *(b"flash_attention_", b"tf32", b"_8bit", b"paged_", b"apex_fused", b"is_torch_bf16"),
+    *(b"tf32", b"_8bit", b"paged_", b"apex_fused", b"is_torch_bf16"),
     *(b"torch.load", b"torch.compile", b"_autocast_", b"GradScaler", b"fork_rng", b"import load"),
     *(b"convert_sync_batchnorm", b"get_device()", b"cpp_extension", b"accelerator=", b"gpus="),
-    *(b".load(", b"output_device", b"_attention"),
+    *(b".load(", b"output_device", b"flash_attention", b"s2_attention", b"sdp_attention"),
     *(b"flash-attn", b"xformers", b"bitsandbytes", b"cupy-", b"triton", b"nvidia-"),
     *(b"+cu1", b"/cu1"),
 )
 """A line with one of these may hold a site, in a file that has another reason to be looked at."""
 
-STEMS = (b"device", b"rank", b"gpu", b"load", b"memory", b"arallel", b"compile", b".to(")
+STEMS = (
+    *(b"device", b"rank", b"gpu", b"load", b"memory", b"arallel", b"compile", b".to("),
+    *(b"_attention", b"fork", b"bit", b"cu1"),
+)
 """Parts that several of the words above share: those are looked for in one pass."""
 
 PACKAGES = frozenset(
