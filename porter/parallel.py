@@ -6,11 +6,9 @@ Bare forks cost a third of an interpreter's start; `multiprocessing` costs a doz
 from __future__ import annotations
 
 import os
-import pickle
 import selectors
 import signal
 import struct
-import traceback
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeVar
@@ -115,6 +113,8 @@ def _serve(
     function: Callable[[Item], object], items: Sequence[Item], requests: int, answers: int
 ) -> NoReturn:
     """Answer requests until there are no more; never return to the parent's code."""
+    import pickle  # here, since a run in one process needs it not
+
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and decides
@@ -125,6 +125,8 @@ def _serve(
                 file.write(_INDEX.pack(len(body)) + body)
         code = 0
     except BaseException:
+        import traceback
+
         traceback.print_exc()
     finally:
         os._exit(code)
@@ -175,6 +177,8 @@ class _Pool(Generic[Item, Result]):
         return worker
 
     def _receive(self, worker: _Worker) -> None:
+        import pickle
+
         body, at, worker.at = worker.answer(), worker.at, None
         result = Died(self._remove(worker)) if body is None else pickle.loads(body)
         if at is not None:  # None: an idle worker was killed, which loses nothing

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,10 +23,16 @@ from porter.settings import PerFile
 _ENOUGH_FOR_WORKERS = 2_000_000
 """Bytes with sites below which forking costs more time than it saves."""
 
+_ENOUGH_TO_SHARE = 1_000
+"""Files below which forking for the first look costs more time than it saves."""
+
+_SHARE = 50
+"""How many files a worker looks at before it answers."""
+
 _NOTHING = PerFile()
 
 
-@dataclass(frozen=True)
+@dataclass
 class Scan:
     """The first look: the files that may have sites, their bytes in sum, and the unreadable."""
 
@@ -50,26 +55,45 @@ class _Rewritten:
     diff: bytes = b""
 
 
-def scan(files: Sequence[File]) -> Scan:
+def scan(files: Sequence[File], jobs: int | None = None) -> Scan:
     """Read each file once, and keep the names of those that may have sites.
 
     Copies of the shim have none, though they speak of CUDA all the time.
+
+    Args:
+        files: what to look at.
+        jobs: how many processes; None leaves it to the number of files.
     """
-    hits = []
-    size = 0
-    unread = []
-    for file in files:
-        try:
-            data = file.path.read_bytes()
-        except OSError as problem:
-            unread.append(FileReport(str(file.path), (unreadable(problem),)))
-            continue
-        if readers.may_have_sites(data, file.kind, in_bulk=True) and not data.startswith(
-            vendored.MARK
-        ):
-            hits.append(file)
-            size += len(data)
-    return Scan(hits, size, unread)
+    if jobs is None:
+        jobs = cpu_count() if len(files) >= _ENOUGH_TO_SHARE else 1
+    shares = [files[at : at + _SHARE] for at in range(0, len(files), _SHARE)]
+    found = Scan([], 0, [])
+    with contextlib.closing(ordered_map(_first_look, shares, jobs)) as results:
+        for share, looks in zip(shares, results, strict=True):
+            if isinstance(looks, Died):  # which says nothing about the files
+                looks = _first_look(share)
+            for file, look in zip(share, looks, strict=True):
+                if isinstance(look, Finding):
+                    found.unreadable.append(FileReport(str(file.path), (look,)))
+                elif look:
+                    found.hits.append(file)
+                    found.size += look
+    return found
+
+
+def _first_look(files: Sequence[File]) -> list[int | Finding]:
+    """Return for each file its size if it may have sites, 0 if not, or why it can't be read."""
+    return [_look(file) for file in files]
+
+
+def _look(file: File) -> int | Finding:
+    try:
+        data = file.path.read_bytes()
+    except OSError as problem:
+        return unreadable(problem)
+    if data.startswith(vendored.MARK):
+        return 0
+    return len(data) if readers.may_have_sites(data, file.kind, in_bulk=True) else 0
 
 
 def preview(
@@ -182,6 +206,8 @@ def unreadable(problem: OSError) -> Finding:
 
 def fault(problem: Exception) -> Finding:
     """Return the finding for a file over which porter itself failed."""
+    import traceback
+
     frame = traceback.extract_tb(problem.__traceback__)[-1]
     place = f"{Path(frame.filename).name}:{frame.lineno}"
     return error(f"a fault of porter's own, please report it: {problem!r} in {place}")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import signal
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +16,8 @@ class WriteError(Exception):
 
 def digest(data: bytes) -> bytes:
     """Return what `replace` wants to know of the bytes that a file held when it was read."""
+    import hashlib  # not before: it loads OpenSSL, and most runs write nothing
+
     return hashlib.blake2b(data).digest()
 
 
@@ -46,6 +46,8 @@ def replace(path: Path, data: bytes, *, read: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes, before: os.stat_result, read: bytes) -> None:
+    import tempfile
+
     descriptor, temporary = tempfile.mkstemp(prefix=".porter-", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

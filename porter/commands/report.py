@@ -76,7 +76,7 @@ def report(
     found = discover(paths, settings.exclusions)
     for refusal in found.refusals:
         click.echo(f"note: {refusal}; all its files are looked at, ignored ones too", err=True)
-    scanned = run.scan(found.files)
+    scanned = run.scan(found.files, settings.jobs)
     outcome = Report(len(found.files), skipped=found.skipped)
     for file in scanned.unreadable:
         outcome.add(file)

@@ -98,7 +98,7 @@ def rewrite(
         _require_clean(found, configs=configs)
     for refusal in found.refusals:
         _say(f"note: {refusal}; all its files are looked at, ignored ones too")
-    scanned = run.scan(found.files)
+    scanned = run.scan(found.files, settings.jobs)
     report = Report(len(found.files), skipped=found.skipped)
     for file in scanned.unreadable:
         report.add(file)
