@@ -8,7 +8,7 @@ import libcst as cst
 
 from porter.rule import Context
 from porter_rules.device_strings import device_string, is_other_device
-from porter_rules.nodes import argument, string_value
+from porter_rules.nodes import argument, branches, string_value
 
 _NAME = re.compile(
     r"(?:.*[a-z0-9_])?devices?"  # device, torch_device, mydevice, devices
@@ -50,10 +50,8 @@ def is_device_expression(node: cst.CSTNode, ctx: Context) -> bool:
             return names_device(name)
         case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
             return names_device(string_value(key) or "")
-        case cst.IfExp(body=body, orelse=orelse):
-            return is_device_expression(body, ctx) or is_device_expression(orelse, ctx)
-        case cst.BooleanOperation(right=right):
-            return is_device_expression(right, ctx)
+        case cst.IfExp() | cst.BooleanOperation():
+            return any(is_device_expression(branch, ctx) for branch in branches(node))
         case cst.Call():
             return _gives_device(node, last_name(ctx.callee(node)), ctx)
     return False

@@ -27,7 +27,14 @@ from porter_rules.device_names import (
 )
 from porter_rules.device_places import is_literal_type, is_map_location
 from porter_rules.device_strings import device_string, is_other_device
-from porter_rules.nodes import argument, elements, is_runtime, string_value
+from porter_rules.nodes import (
+    alternatives,
+    argument,
+    branches,
+    elements,
+    is_runtime,
+    string_value,
+)
 
 _DISPLAYS = (cst.List, cst.Tuple, cst.Set)
 
@@ -53,19 +60,20 @@ def ported(node: cst.CSTNode, role: Role, ctx: Context) -> Outcome:
 
 
 def _stands_beside_device(node: cst.CSTNode, ctx: Context) -> bool:
-    """Whether the other branch of a choice is a device: `"cuda" if flag else "cpu"`."""
+    """Whether another end of a choice is a device: `"cuda" if flag else "cpu"`.
+
+    "cuda" beside a string with an index is one, and makes that one a device as well: all ends of
+    a choice get the same answer.
+    """
+    whole = node
     for parent in reversed(ctx.stack):
-        match parent:
-            case cst.IfExp(body=body, orelse=orelse) if node is body or node is orelse:
-                other = orelse if node is body else body
-            case cst.BooleanOperation(left=left, right=right):
-                other = right if node is left else left
-            case _:
-                return False
-        if is_device_expression(other, ctx):
-            return True
-        node = parent
-    return False
+        if not any(branch is whole for branch in branches(parent)):
+            break
+        whole = parent
+    others = [end for end in alternatives(whole) if end is not node]
+    if has_index(node, ctx) and any(device_string(end, ctx) for end in others):
+        return True
+    return any(is_device_expression(end, ctx) for end in others)
 
 
 def _use(node: cst.CSTNode, ctx: Context) -> Use:

@@ -49,6 +49,14 @@ from porter_rules.leaving import NPU_HANDLED
             "e = 'cuda' if q else (f'cuda:{i}' if z else None)",
             "e = accel.device_type if q else (str(accel.torch_device(i)) if z else None)",
         ),
+        (
+            "print(f'cuda:{i}' if many else 'cuda')",
+            "print(str(accel.torch_device(i)) if many else accel.device_type)",
+        ),
+        (
+            'run(dev or "cuda" if fast else "cuda")',
+            "run(dev or accel.device_type if fast else accel.device_type)",
+        ),
         ("run(['cuda', 'cuda:1'])", "run([accel.device_type, str(accel.torch_device(1))])"),
         ("def f(n, device='cuda'): ...", "def f(n, device=accel.device_type): ..."),
         ("f = lambda x, device='cuda': x", "f = lambda x, device=accel.device_type: x"),

@@ -65,6 +65,27 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         yield from walk(child)
 
 
+def branches(node: cst.CSTNode | None) -> tuple[cst.BaseExpression, ...]:
+    """Return the operands one of which a choice gives: `a if c else b`, `a or b`, `c and a`."""
+    match node:
+        case cst.IfExp(body=body, orelse=orelse):
+            return body, orelse
+        case cst.BooleanOperation(left=left, operator=cst.Or(), right=right):
+            return left, right
+        case cst.BooleanOperation(right=right):
+            return (right,)
+    return ()
+
+
+def alternatives(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield what an expression may give: the ends of its choices, itself where it is none."""
+    chosen = branches(node)
+    if not chosen:
+        yield node
+    for branch in chosen:
+        yield from alternatives(branch)
+
+
 def is_chain(node: cst.CSTNode) -> bool:
     """Whether the node is a name, or a chain of attributes: to evaluate it twice does no harm."""
     while isinstance(node, cst.Attribute):

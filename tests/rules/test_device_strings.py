@@ -56,6 +56,33 @@ def test_four_spellings_and_two_places(spelling: str) -> None:
     )
 
 
+@pytest.mark.parametrize("place", ["print({})", "run({})", "with {}:\n    pass", "x = {{{}: 1}}"])
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "{0} if a else {1}",
+        "{1} if a else {0}",
+        "{1} if a else ({0} if b else None)",
+        "{1} or {0}",
+        "device or {1} if a else {1}",
+        "{1} if a else (b and {1} or 'cpu')",
+    ],
+)
+def test_the_ends_of_a_choice_change_together(place: str, choice: str) -> None:
+    before = place.format(choice.format("f'cuda:{i}'", "'cuda'")) + "\n"
+    after, _ = port(before)
+    ported = choice.format("str(accel.torch_device(i))", "accel.device_type")
+    assert after == place.format(ported) + "\n"
+
+
+@pytest.mark.parametrize("choice", ["'cuda' if a else 'cuda'", "device and 'cuda'", "a or 'cuda'"])
+def test_a_choice_that_names_no_device_is_reported(choice: str) -> None:
+    before = f"run({choice})\n"
+    after, findings = port(before)
+    assert after == before
+    assert {(code, level) for code, _, level in findings} == {("PTR309", Level.MANUAL)}
+
+
 def test_what_raised_without_cuda_runs_on_the_cpu(run_on_cpu: Run) -> None:
     names = run_on_cpu(
         "import torch\n"
