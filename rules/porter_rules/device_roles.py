@@ -131,8 +131,9 @@ def _returned(role: Role, ctx: Context) -> Use:
 def _operand(node: cst.CSTNode, ctx: Context) -> Use:
     """Judge a piece of a sum: words where the whole is words; `["cuda"] * n` is a list."""
     whole = node
-    while isinstance(ctx.parent, cst.BinaryOperation):
-        whole, ctx = ctx.parent, replace(ctx, stack=ctx.stack[:-1])
+    while isinstance(parent := ctx.parent, cst.BinaryOperation) or whole in branches(parent):
+        assert parent is not None
+        whole, ctx = parent, replace(ctx, stack=ctx.stack[:-1])
     if isinstance(node, _DISPLAYS):
         return _use(whole, ctx)
     if device_string(whole, ctx) is not None:

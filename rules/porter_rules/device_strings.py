@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from porter.rule import Context
-from porter_rules.nodes import string_value
+from porter_rules.nodes import alternatives, string_value
 
 OTHER_DEVICES = frozenset({"cpu", "mps", "xpu", "npu", "hpu", "mlu", "musa", "tpu", "xla", "meta"})
 """Types of devices beside "cuda": a string next to one of these is a device as well."""
@@ -59,6 +59,11 @@ def device_string(node: cst.CSTNode, ctx: Context) -> DeviceString | None:
         case cst.Call(func=cst.Attribute(value=template, attr=cst.Name(value="format"))):
             return _format_call(string_value(template) or "", node.args, ctx)
     return None
+
+
+def gives_text(node: cst.CSTNode, ctx: Context) -> bool:
+    """Whether the node spells a device string, or is a choice that may give one."""
+    return any(device_string(end, ctx) is not None for end in alternatives(node))
 
 
 def is_other_device(node: cst.CSTNode) -> bool:
@@ -125,6 +130,8 @@ def _indexed(index: cst.BaseExpression, ctx: Context) -> DeviceString | None:
         case cst.Tuple(elements=[cst.Element(value=only)]):
             return _indexed(only, ctx)
         case cst.Tuple() | cst.Dict() | cst.Yield() | cst.SimpleString():
+            return None
+        case _ if gives_text(index, ctx):
             return None
         case cst.Call(args=[cst.Arg(value=inner, keyword=None, star="")]) if (
             ctx.qualified(index.func) == "builtins.str"

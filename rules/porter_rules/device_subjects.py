@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
 from porter.rule import Context
 from porter_rules.device_names import is_device_expression, names_device
+from porter_rules.device_strings import gives_text
 
 _OWNERS = re.compile(
     r"self|cls|FLAGS|C|model|net|module|pipe|pipeline|accelerator|trainer|state|engine|runner|env|ctx"
@@ -32,7 +33,15 @@ class Subject:
 
 
 def subject(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context) -> Subject:
-    """Return what one side of a comparison asks for; built from `updated`."""
+    """Return what one side of a comparison asks for; built from `updated`.
+
+    A text that no rule has ported where it stood is nothing that can be asked.
+    """
+    found = _subject(original, updated, ctx)
+    return replace(found, known=False) if gives_text(found.device, ctx) else found
+
+
+def _subject(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context) -> Subject:
     match original, updated:
         case (
             cst.Call(args=[cst.Arg(value=inner)]),
@@ -42,9 +51,9 @@ def subject(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Cont
             return Subject(updated, found.device, found.known, found.typed)
         case (
             cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value=method))),
-            cst.Call(),
+            cst.Call(func=cst.Attribute(value=new)),
         ) if method in ("lower", "strip", "casefold"):
-            found = subject(inner, inner, ctx)
+            found = subject(inner, new, ctx)
             return Subject(updated, updated, found.known, found.typed)
         case (
             cst.Attribute(value=inner, attr=cst.Name(value="type")),
