@@ -18,6 +18,15 @@ def is_map_location(role: Role | None) -> bool:
     return role.kind in ("keyword", "assign", "default") and "map_location" in role.name
 
 
+def is_placed_storage(node: cst.CSTNode, ctx: Context) -> bool:
+    """Whether it is what a lambda for map_location has to place, of which PTR307 judges all."""
+    function, around = above(ctx, cst.Lambda)
+    match function, node:
+        case cst.Lambda(params=cst.Parameters(params=[first, *_])), cst.Name(value=name):
+            return first.name.value == name and is_map_location(around.role(function))
+    return False
+
+
 def keyed(ctx: Context) -> tuple[cst.CSTNode | None, Role]:
     """Return the dict, or dict comprehension, in which the node is a key, and its role.
 

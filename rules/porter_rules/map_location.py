@@ -5,8 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.cuda_argument import ported_device
 from porter_rules.device_places import is_map_location
-from porter_rules.device_strings import DeviceString, device_string, looks_like_device
+from porter_rules.device_strings import device_string, looks_like_device
 from porter_rules.nodes import walk
 
 _CHOOSES = (
@@ -40,12 +41,25 @@ _CHOOSES = (
             "s = torch.load(p, map_location=lambda s, l: s.cuda('cuda:1'))",
             "s = torch.load(p, map_location=accel.torch_device(1))",
         ),
+        (
+            "s = torch.load(p, map_location=lambda s, l: s.cuda(torch.cuda.current_device()))",
+            "s = torch.load(p, map_location=accel.torch_device(accel.current_device()))",
+        ),
+        (
+            "s = torch.load(p, map_location=lambda s, l: s.cuda(None))",
+            "s = torch.load(p, map_location=accel.device_type)",
+        ),
+        (
+            "s = torch.load(p, map_location=lambda s, l: s.cuda(x.get_device()))",
+            "s = torch.load(p, map_location=x.device)",
+        ),
     ],
     manual=[
         "s = torch.load(p, map_location=lambda s, l: s.cuda(0) if gpu else s)",
         "s = torch.load(p, map_location=lambda s, l: s.cuda(l))",
         "s = torch.load(p, map_location=lambda s, l: s.cuda(*gpu))",
         "s = torch.load(p, map_location=lambda s, l: s.cuda('cuda:1' if big else None))",
+        "s = torch.load(p, map_location=lambda s, l: s.cuda(torch.device('cuda:1')))",
     ],
     valid=[
         "s = torch.load(p, map_location=lambda storage, loc: storage)",
@@ -68,7 +82,7 @@ def map_location(original: cst.Lambda, updated: cst.Lambda, ctx: Context) -> Out
     if not is_map_location(ctx.role(original)) or not original.params.params:
         return None
     storage = original.params.params[0].name.value
-    call = original.body
+    call, ported = original.body, updated.body
     if not any(_moves(node, storage) for node in walk(call)):
         return None
     if not isinstance(call, cst.Call) or not _moves(call, storage) or len(call.args) > 1:
@@ -81,10 +95,10 @@ def map_location(original: cst.Lambda, updated: cst.Lambda, ctx: Context) -> Out
     named = index.keyword is None or index.keyword.value == "device"
     if index.star or not named or used & parameters:
         return Manual(_CHOOSES)
-    device = device_string(index.value, ctx)
-    if device is None and any(looks_like_device(node) for node in walk(index)):
+    if device_string(index.value, ctx) is None and any(looks_like_device(n) for n in walk(index)):
         return Manual(_CHOOSES)
-    return (device or DeviceString(index.value)).as_device(ctx)
+    assert isinstance(ported, cst.Call)
+    return ported_device(index.value, ported.args[0].value, ctx)
 
 
 def _moves(node: cst.CSTNode, storage: str) -> bool:

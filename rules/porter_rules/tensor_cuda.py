@@ -6,9 +6,9 @@ import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.arguments import keyword as as_keyword
-from porter_rules.device_strings import device_string
+from porter_rules.cuda_argument import ported_device
+from porter_rules.device_places import is_placed_storage
 from porter_rules.leaving import NPU_HANDLED, QUANTISES, is_quantising
-from porter_rules.nodes import is_runtime
 from porter_rules.receivers import is_class, is_storage, is_super, own_library, owner_of_cuda
 
 _STARRED = (
@@ -167,6 +167,8 @@ def tensor_cuda(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
         return NPU_HANDLED
     if is_quantising(ctx):
         return QUANTISES
+    if is_placed_storage(receiver, ctx):
+        return None
     why = _why_left(original, receiver, ctx)
     if why is not None:
         return Manual(why)
@@ -214,32 +216,5 @@ def _names_device(call: cst.Call) -> bool:
 def _argument(index: int, original: cst.Arg, updated: cst.Arg, ctx: Context) -> cst.Arg:
     keyword = original.keyword.value if original.keyword is not None else None
     if keyword == "device" or (keyword is None and index == 0):
-        return updated.with_changes(value=_device(original.value, updated.value, ctx))
+        return updated.with_changes(value=ported_device(original.value, updated.value, ctx))
     return updated if keyword is not None else as_keyword(updated, "non_blocking")
-
-
-def _device(
-    original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context
-) -> cst.BaseExpression:
-    """Return the device that an argument of `.cuda` names."""
-    spelled = device_string(updated, ctx)
-    if spelled is not None:
-        return spelled.as_device(ctx)
-    match original:
-        case cst.Name(value="None"):
-            return ctx.runtime("device_type")
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="get_device")), args=[]):
-            assert isinstance(updated, cst.Call)
-            assert isinstance(updated.func, cst.Attribute)
-            # get_device() is -1 on the CPU, which is no index.
-            return updated.func.with_changes(attr=cst.Name("device"))
-    if is_runtime(updated, ctx) and not _is_index(updated):
-        return updated
-    return ctx.runtime_call("torch_device", updated)
-
-
-def _is_index(node: cst.BaseExpression) -> bool:
-    match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="current_device" | "device_count"))):
-            return True
-    return False

@@ -1,0 +1,36 @@
+"""What the device that `.cuda` takes becomes."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from porter.rule import Context
+from porter_rules.device_strings import device_string
+from porter_rules.nodes import is_runtime
+
+
+def ported_device(
+    original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context
+) -> cst.BaseExpression:
+    """Return the device that an argument of `.cuda` names: an index, a string, a torch.device."""
+    spelled = device_string(updated, ctx)
+    if spelled is not None:
+        return spelled.as_device(ctx)
+    match original:
+        case cst.Name(value="None"):
+            return ctx.runtime("device_type")
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="get_device")), args=[]):
+            assert isinstance(updated, cst.Call)
+            assert isinstance(updated.func, cst.Attribute)
+            # get_device() is -1 on the CPU, which is no index.
+            return updated.func.with_changes(attr=cst.Name("device"))
+    if is_runtime(updated, ctx) and not _is_index(updated):
+        return updated
+    return ctx.runtime_call("torch_device", updated)
+
+
+def _is_index(node: cst.BaseExpression) -> bool:
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="current_device" | "device_count"))):
+            return True
+    return False
