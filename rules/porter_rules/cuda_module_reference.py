@@ -82,6 +82,7 @@ _VERSION_PROBE = Note(
         "torch.cuda.memory.empty_cache()",
         "cuda = object()\nf(cuda)",
         "hasattr(x, 'cuda')",
+        "y = make(torch.cuda.device_count()).torch.cuda()",
     ],
 )
 def cuda_module_reference(
@@ -99,11 +100,11 @@ def cuda_module_reference(
     """
     if isinstance(original, cst.Call):
         return _lookup(original, updated, ctx)
-    if _reaches_torch(original):
+    role = ctx.role(original)
+    if _reaches_torch(original) and role.kind != "called":  # a module can't be called
         return Manual(_THROUGH_ATTRIBUTE)
     if torch_cuda_name(original, ctx) not in {"", *HOMES - {"graphs"}}:
         return None
-    role = ctx.role(original)
     if role.kind == "receiver" or (role.position == 0 and _is_lookup(role.callee)):
         return None
     if ctx.within("npu_aware"):
