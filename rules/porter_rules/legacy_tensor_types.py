@@ -7,7 +7,7 @@ import libcst as cst
 from porter.rule import Context, Manual, Outcome, Role, rule
 from porter_rules.leaving import NPU_HANDLED
 from porter_rules.names import LEGACY_TYPES, torch_cuda_name
-from porter_rules.nodes import is_chain
+from porter_rules.nodes import elements, is_chain, is_runtime
 
 _COMPARED = (
     "tells CUDA's type from the CPU's, and without an accelerator the shim's is the CPU's: compare "
@@ -57,6 +57,7 @@ _CHECKED = (
         "table = {torch.cuda.FloatTensor: f, torch.FloatTensor: g}",
         "ok = isinstance(f(x), torch.cuda.FloatTensor)",
         "ok = isinstance(x, (list, torch.cuda.FloatTensor))",
+        "ok = isinstance(x, (torch.cuda.HalfTensor, torch.cuda  # old\n.FloatTensor))",
     ],
     valid=[
         "x = torch.FloatTensor(3)",
@@ -98,16 +99,21 @@ def _tells_types_apart(role: Role) -> bool:
 def _isinstance(original: cst.Call, updated: cst.CSTNode, ctx: Context) -> Outcome:
     if ctx.callee(original) != "builtins.isinstance" or len(original.args) != 2:
         return None
-    instance, kinds = (arg.value for arg in original.args)
-    types = [e.value for e in kinds.elements] if isinstance(kinds, cst.Tuple) else [kinds]
+    types = _types(original)
     ours = {name for t in types if (name := torch_cuda_name(t, ctx)) in LEGACY_TYPES}
     others = [ctx.qualified(t) for t in types if torch_cuda_name(t, ctx) not in LEGACY_TYPES]
     if not ours or ours <= {(q or "").removeprefix("torch.") for q in others}:
         return None  # the CPU's own types are asked for as well
     if ctx.within("npu_aware"):
         return NPU_HANDLED
-    if others or not is_chain(instance):
-        return Manual(_CHECKED)
     assert isinstance(updated, cst.Call)
+    instance = updated.args[0].value
+    if not all(is_runtime(t, ctx) for t in _types(updated)) or not is_chain(instance):
+        return Manual(_CHECKED)
     lies_there = ctx.runtime_call("is_accelerator", instance.with_changes(lpar=[], rpar=[]))
     return cst.BooleanOperation(updated, cst.And(), lies_there)
+
+
+def _types(call: cst.Call) -> list[cst.BaseExpression]:
+    kinds = call.args[1].value
+    return elements(kinds) if isinstance(kinds, cst.Tuple) else [kinds]
