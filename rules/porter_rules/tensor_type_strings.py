@@ -8,6 +8,7 @@ import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.leaving import cuda_only
+from porter_rules.names import torch_cuda_name
 from porter_rules.nodes import string_value
 from porter_rules.telling import is_telling
 
@@ -54,6 +55,7 @@ _BY_HAND = (
         'dtype = "torch.cuda.FloatTensor"\n',
         'ok = f(x).type() == "torch.cuda.HalfTensor"\n',
         'ok = t.type() in ("torch.cuda.HalfTensor", "torch.HalfTensor")\n',
+        'ok = torch.cuda.nvtx.mark.type() == "torch.cuda.HalfTensor"\n',
         'ok = t.type().startswith("torch.cuda")\n',
         'ok = "torch.cuda" in t.type()\n',
         'ok = str(t.type()).startswith("torch.cuda.")\n',
@@ -109,7 +111,7 @@ def _comparison(
         case cst.Call(
             func=cst.Attribute(value=cst.Name() | cst.Attribute() as tensor, attr=cst.Name("type")),
             args=[],
-        ) if name is not None:
+        ) if name is not None and torch_cuda_name(tensor, ctx) is None:
             test = cst.BooleanOperation(
                 ctx.runtime_call("is_accelerator", tensor),
                 cst.And(),
