@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from porter.rule import Context
-from porter_rules.nodes import alternatives, string_value
+from porter_rules.nodes import branches, elements, string_value
 
 OTHER_DEVICES = frozenset({"cpu", "mps", "xpu", "npu", "hpu", "mlu", "musa", "tpu", "xla", "meta"})
 """Types of devices beside "cuda": a string next to one of these is a device as well."""
@@ -62,8 +62,12 @@ def device_string(node: cst.CSTNode, ctx: Context) -> DeviceString | None:
 
 
 def gives_text(node: cst.CSTNode, ctx: Context) -> bool:
-    """Whether the node spells a device string, or is a choice that may give one."""
-    return any(device_string(end, ctx) is not None for end in alternatives(node))
+    """Whether the node spells a device string, or is a choice or a list that may give one."""
+    match node:
+        case cst.ListComp(elt=each) | cst.SetComp(elt=each) | cst.GeneratorExp(elt=each):
+            return gives_text(each, ctx)
+    parts = branches(node) or elements(node)
+    return device_string(node, ctx) is not None or any(gives_text(part, ctx) for part in parts)
 
 
 def is_other_device(node: cst.CSTNode) -> bool:

@@ -6,6 +6,7 @@ import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, rule
 from porter_rules.cuda_kernels import PICKS_KERNEL, picks_kernel
+from porter_rules.device_strings import gives_text
 from porter_rules.leaving import BESIDE_QUANTISING, NPU_HANDLED, is_quantising
 from porter_rules.nodes import string_value
 from porter_rules.receivers import is_settings, own_library
@@ -73,6 +74,7 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
         "f(is_cuda=True)",
         "ok = hasattr(x, 'is_cuda')",
         "if 'cuda:0'.is_cuda:\n    pass\n",
+        "ok = (x or f'cuda:{i}').is_cuda",
     ],
 )
 def is_cuda(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context) -> Outcome:
@@ -96,7 +98,7 @@ def is_cuda(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Cont
     assert isinstance(updated, cst.Attribute)
     if original.attr.value != "is_cuda" or own_library(original.value, ctx):
         return None
-    if isinstance(original.value, cst.BaseString):
+    if isinstance(original.value, cst.BaseString) or gives_text(updated.value, ctx):
         return None  # no text has it
     match ctx.parent:
         case cst.Call(func=func) if func is original:

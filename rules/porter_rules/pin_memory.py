@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, rule
-from porter_rules.device_strings import device_string
+from porter_rules.device_strings import device_string, gives_text
 from porter_rules.nodes import argument, string_value
 
 _FACTORIES = frozenset(
@@ -71,6 +71,7 @@ _PINS = Note(
         'options = {"pin_memory": False}\n',
         'pinned = options["pin_memory"]\n',
         "class Batch:\n    def fix(self):\n        return self.pin_memory()\n",
+        'y = "cuda:0".pin_memory()\n',
     ],
 )
 def pin_memory(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context) -> Outcome:
@@ -145,6 +146,8 @@ def _method(call: cst.Call, ctx: Context) -> Outcome:
             return None  # an import's function, or the shim's
         case cst.Name(value=alias) if alias == ctx.alias:
             return None
+    if gives_text(receiver, ctx):
+        return None  # a text has no such method
     if call.args:
         return Manual(
             "pin_memory() with a device is deprecated, and wrong for any other accelerator: "

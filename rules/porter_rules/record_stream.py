@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Outcome, rule
+from porter_rules.device_strings import gives_text
 from porter_rules.leaving import NPU_HANDLED
 from porter_rules.nodes import is_runtime
 
@@ -41,6 +42,7 @@ from porter_rules.nodes import is_runtime
         "s = torch.cuda.Stream()\nself.record_stream()",
         "s = torch.cuda.Stream()\nx.record_stream(*args)",
         "batch.record_stream(stream=torch.cuda.current_stream())",
+        "f'cuda:{i}'.record_stream(torch.cuda.current_stream())",
     ],
 )
 def record_stream(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
@@ -56,7 +58,7 @@ def record_stream(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcom
     func = updated.func
     if not isinstance(func, cst.Attribute) or func.attr.value != "record_stream":
         return None
-    if len(updated.args) != 1 or is_runtime(func, ctx):
+    if len(updated.args) != 1 or is_runtime(func, ctx) or gives_text(func.value, ctx):
         return None
     (stream,) = updated.args
     if stream.star or stream.keyword is not None:
