@@ -152,6 +152,7 @@ from porter_rules.leaving import (
         'ok = device.type in (torch.device("cuda").type, "mps")',
         'ok = device not in [torch.device("cuda"), torch.device("mps")]',
         "ok = device.type in 'cuda:%d' % rank",
+        'ok = device.type in ("cuda", "nccl")',
         'ok = get_device().type in ("cuda", "mps")',
         'if device == "cuda":\n    if not torch.cuda.is_available():\n        device = "cpu"',
         'if args.device.startswith("cuda"):\n    assert torch.cuda.is_available()',

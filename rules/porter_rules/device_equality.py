@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Outcome
+from porter_rules.backend_names import GROUP, is_nccl
 from porter_rules.comparison_forms import (
     in_known_devices,
     is_accelerator,
@@ -135,6 +136,8 @@ def _listed(updated: cst.Comparison, found: Subject, ctx: Context) -> Outcome:
     names = [string_value(e) for e in listed]
     if "npu" in names:
         return NPU_HANDLED
+    if any(is_nccl(e, ctx) for e in listed):
+        return Manual(_UNKNOWN, groups=(GROUP,))
     if not found.known or None in names:
         return Manual(_UNKNOWN)
     if any(looks_like_device(e) and string_value(e) != "cuda" for e in listed):
