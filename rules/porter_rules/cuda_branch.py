@@ -5,16 +5,18 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Outcome, rule
+from porter_rules.device_equality import starts_with
 from porter_rules.leaving import CUDA_BRANCH
-from porter_rules.nodes import string_value
 
 
 @rule(
     "PTR213",
-    on=cst.Comparison,
+    on=(cst.Comparison, cst.Call),
     notes=[
         "import torch\nif t.device.type == 'cuda':\n    torch.cuda.nvtx.range_push('f')",
         "if 'cuda' in str(device):\n    torch.cuda.cudart().cudaProfilerStart()",
+        "if device.startswith('cuda'):\n    torch.cuda.nvtx.mark('a')",
+        "import torch\nif device == torch.device('cuda'):\n    torch.cuda.nvtx.mark('a')",
         "if device == 'cuda' and verbose:\n    torch.cuda.nvtx.mark('a')\n"
         "    torch.cuda.nvtx.mark('b')",
     ],
@@ -25,7 +27,7 @@ from porter_rules.nodes import string_value
         "ok = device.type == 'cuda'",
     ],
 )
-def cuda_branch(original: cst.Comparison, updated: cst.Comparison, ctx: Context) -> Outcome:
+def cuda_branch(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Context) -> Outcome:
     """Leave a comparison with "cuda" whose branch holds nothing but what CUDA alone has.
 
     `if t.device.type == "cuda": torch.cuda.nvtx.range_push("f")` marks a range for NVIDIA's
@@ -35,5 +37,6 @@ def cuda_branch(original: cst.Comparison, updated: cst.Comparison, ctx: Context)
     """
     if not ctx.within("cuda_branch"):
         return None
-    operands = [original.left, *(c.comparator for c in original.comparisons)]
-    return CUDA_BRANCH if any(string_value(o) == "cuda" for o in operands) else None
+    if isinstance(original, cst.Call):
+        return CUDA_BRANCH if starts_with(original, original, ctx) else None
+    return CUDA_BRANCH if "cuda" in cst.Module([]).code_for_node(original) else None

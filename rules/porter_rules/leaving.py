@@ -9,7 +9,8 @@ NPU_HANDLED = Note("already portable: this choice has a branch for the NPU")
 
 CUDA_BRANCH = Note(
     "meant for CUDA alone: the branch uses nothing but what other devices don't have, and is "
-    "skipped there"
+    "skipped there",
+    whole=True,
 )
 """A test for CUDA, and its branch, that are both left as they are on purpose."""
 
