@@ -35,6 +35,8 @@ _ASKS_FOR_CUDA = re.compile(
     rb"==\s*(?:(?:\w+\.)?device\()?[\"']cuda[\"']|[\"']cuda[\"']\s*(?:==|in\b)|\bstartswith\([\"']cuda[\"']\)"
 )
 _CUDA_ALONE = re.compile(rb"\bcuda\.(?:nvtx|cudart|profiler|nccl|_sleep)\b|\bnvtx\.")
+_SIMPLE = (ast.Expr, ast.Assign, ast.Import, ast.ImportFrom)
+"""Statements that do one thing: `with torch.cuda.nvtx.range("step"):` holds any others."""
 
 
 def function_flags(
@@ -115,7 +117,7 @@ def if_flags(
     ):
         flags.add("cuda_kernel")
     if _ASKS_FOR_CUDA.search(test) and all(
-        _CUDA_ALONE.search(_text([b], source)) for b in node.body
+        isinstance(b, _SIMPLE) and _CUDA_ALONE.search(_text([b], source)) for b in node.body
     ):
         flags.add("cuda_branch")
     if _refuses_cuda(node, test, source):

@@ -23,6 +23,7 @@ from porter_rules.leaving import CUDA_BRANCH
     valid=[
         "if device.type == 'cuda':\n    torch.cuda.synchronize()",
         "if device.type == 'cuda':\n    torch.cuda.nvtx.mark('a')\n    x = x.half()",
+        "if device.type == 'cuda':\n    with torch.cuda.nvtx.range('a'):\n        step(x)",
         "if device.type == 'cpu':\n    torch.cuda.nvtx.mark('a')",
         "ok = device.type == 'cuda'",
     ],
