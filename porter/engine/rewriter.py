@@ -239,8 +239,10 @@ def rewrite(
 def _rewrite(fragment: Fragment, alias: str, rules: RuleTable, vetoed: frozenset[str]) -> Outcome:
     try:
         root = _parse(fragment.text)
-    except cst.ParserSyntaxError as error:
-        return _left(fragment, f"libcst cannot parse this expression ({error.message})")
+    except (cst.ParserSyntaxError, cst.CSTValidationError, TypeError) as error:
+        # Some it has read and then refuses: `await(x if a else y)`, `not(lambda: x)`.
+        why = getattr(error, "message", error)
+        return _left(fragment, f"libcst cannot parse this expression ({why})")
     try:
         state, tree = _run(root, fragment, alias, rules, vetoed, force_parentheses=False)
     except cst.CSTValidationError:  # `else"cpu"`: no blank where the result needs one

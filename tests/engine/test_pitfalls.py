@@ -291,6 +291,12 @@ class TestText:
         assert f"Python {sys.version_info[0]}.{sys.version_info[1]}" in message
 
 
+@pytest.mark.parametrize("text", ["y = await(x.cuda() if a else b)\n", "await(lambda: x.cuda())\n"])
+def test_what_libcst_cannot_read_is_reported(text: str) -> None:
+    (message,) = manual(text)
+    assert "libcst cannot parse" in message
+
+
 def test_a_qualified_name_does_not_go_through_a_call(port: Port) -> None:
     before = "import torch\ny = torch.nn.DataParallel(m).cuda()\n"
     assert "DataParallel(m).to(accel.device_type)" in port(before)
