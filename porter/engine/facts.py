@@ -24,6 +24,9 @@ _ASKS_FOR_CUDA = re.compile(rb"\.is_cuda|\.type\s*[!=]=")
 
 _SCRIPT = re.compile(rb"script\b(?:(?<=jit\.script)|(?<=import script))")
 _NPU_KEYS = re.compile(rb"\b(\w+)\[[\"']npu[\"']\]\s*=(?!=)")
+_TORCH = re.compile(rb"(?<![\w.])torch")
+"""`torch`, `torchvision`; not `accel.torch_device`, which a port brings."""
+
 _FRAMEWORK = re.compile(
     rb"^[ \t]*(?:import|from)[ \t]+(?:chainer|cupy|jax|mindspore|mxnet|paddle|tensorflow)\b",
     re.MULTILINE,
@@ -88,7 +91,7 @@ class FileFacts:
             flags.add("bitsandbytes_module")
         if b"'npu']" in self.data or b'"npu"]' in self.data:
             flags.update(f"holds_npu:{m[1].decode()}" for m in _NPU_KEYS.finditer(self.data))
-        if b"torch" not in self.data and _FRAMEWORK.search(self.data):
+        if not _TORCH.search(self.data) and _FRAMEWORK.search(self.data):
             flags.add("other_framework")
         return frozenset(flags)
 

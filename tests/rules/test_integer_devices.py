@@ -182,3 +182,11 @@ def test_comments_inside_the_call_stay() -> None:
 def test_files_without_any_other_site_are_not_parsed_for_it() -> None:
     text = "model = model.to(rank)\n"
     assert port(text) == (text, {})
+
+
+def test_a_file_of_another_framework_stays_one_when_it_is_ported() -> None:
+    text = "import jax\ny = x.cuda(rank)\nx = x.to(rank)\n"
+    ported, _ = port(text)
+    assert ported == "import jax\ny = x.to(accel.torch_device(rank))\nx = x.to(rank)\n"
+    again = f"import jax\n{IMPORT}{ported.removeprefix('import jax')}"
+    assert rewrite_source(again.encode()).output == again.encode()
