@@ -9,7 +9,7 @@ import libcst as cst
 from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.leaving import cuda_only
 from porter_rules.names import torch_cuda_name
-from porter_rules.nodes import string_value
+from porter_rules.nodes import is_chain, string_value
 from porter_rules.telling import is_telling
 
 _TYPE = re.compile(
@@ -54,6 +54,7 @@ _BY_HAND = (
         "torch.cuda.FloatTensor if cuda else torch.FloatTensor)\n",
         'dtype = "torch.cuda.FloatTensor"\n',
         'ok = f(x).type() == "torch.cuda.HalfTensor"\n',
+        'ok = f(x).grad.type() == "torch.cuda.HalfTensor"\n',
         'ok = t.type() in ("torch.cuda.HalfTensor", "torch.HalfTensor")\n',
         'ok = torch.cuda.nvtx.mark.type() == "torch.cuda.HalfTensor"\n',
         'ok = t.type().startswith("torch.cuda")\n',
@@ -81,8 +82,9 @@ def tensor_type_strings(
     match original:
         case cst.Call():
             return _default_type(original, ctx)
-        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator, right)]):
-            return _comparison(left, operator, right, ctx)
+        case cst.Comparison(comparisons=[cst.ComparisonTarget(operator, right)]):
+            assert isinstance(updated, cst.Comparison)
+            return _comparison(updated.left, operator, right, ctx)
         case cst.SimpleString():
             return _string(original, ctx)
     return None
@@ -108,10 +110,9 @@ def _comparison(
 ) -> Outcome:
     name = _type_name(right)
     match left:
-        case cst.Call(
-            func=cst.Attribute(value=cst.Name() | cst.Attribute() as tensor, attr=cst.Name("type")),
-            args=[],
-        ) if name is not None and torch_cuda_name(tensor, ctx) is None:
+        case cst.Call(func=cst.Attribute(value=tensor, attr=cst.Name("type")), args=[]) if (
+            name is not None and is_chain(tensor) and torch_cuda_name(tensor, ctx) is None
+        ):
             test = cst.BooleanOperation(
                 ctx.runtime_call("is_accelerator", tensor),
                 cst.And(),
