@@ -73,6 +73,7 @@ from porter_rules.leaving import (
             "if isinstance(device, str) and accel.is_accelerator(device): ...",
         ),
         ('ok = device.type in ("cuda",)', "ok = accel.is_accelerator(device)"),
+        ("ok = device.type in ('cuda', \"cuda\")", "ok = accel.is_accelerator(device)"),
         (
             'ok = device in ("cuda", "mps")',
             "ok = (accel.is_accelerator(device) and device == accel.device_type)"

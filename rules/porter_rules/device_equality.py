@@ -144,11 +144,11 @@ def _listed(updated: cst.Comparison, found: Subject, ctx: Context) -> Outcome:
         return Manual(_INDEX)
     if "cpu" in names:
         return in_known_devices(updated, ctx)
-    if len(listed) == 1 and found.typed:
+    if set(names) == {"cuda"} and found.typed:
         return is_accelerator(found, ctx)
     if not is_simple(found.whole):
         return Manual(_TWICE)
-    if len(listed) == 1:
+    if set(names) == {"cuda"}:
         return only_as(found, ctx.runtime("device_type"), ctx)
     return or_other(found, updated, ctx)
 
