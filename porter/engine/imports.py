@@ -18,6 +18,10 @@ _COMMENTED = (
     "split it into two statements, one for {names}"
 )
 
+_BLANK = rb"(?:[ \t\f]|\\\r?\n|\\\r)"
+_MODULE = re.compile(rb"\A(from%(blank)s+).+?(%(blank)s+import\b)" % {b"blank": _BLANK}, re.DOTALL)
+"""The module of an import, which may have blanks beside its dots."""
+
 
 @dataclass(frozen=True)
 class ImportSite:
@@ -121,10 +125,7 @@ def _change(
         for answer in reversed(mirrored):
             at, until = (o - start for o in _extent(source, answer.alias))
             text = text[:at] + _binding(answer).encode() + text[until:]
-        head, _, tail = text.partition(b"import")
-        parts = (statement.module or "").encode().split(b".")
-        spelt = rb"[ \t]*\.[ \t]*".join(map(re.escape, parts))  # blanks may stand beside the dots
-        text = re.sub(spelt, shim.qualified.encode(), head, count=1) + b"import" + tail
+        text = _MODULE.sub(rb"\1" + shim.qualified.encode() + rb"\2", text)
         return Change(start, end, text, "import", mirrored[0].code)
     names = ", ".join(f"{a.name} as {a.asname}" if a.asname else a.name for a in kept)
     ours = ", ".join(map(_binding, mirrored))

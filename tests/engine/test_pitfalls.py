@@ -351,8 +351,9 @@ def test_every_line_that_an_import_of_many_lines_changes_is_in_a_finding() -> No
         assert changed <= said
 
 
-def test_an_import_spelt_with_blanks_beside_its_dots_is_ported() -> None:
-    result = rewrite_source(b"from torch . cuda import Stream, synchronize\n")
+@pytest.mark.parametrize("between", [" . ", "\f.", ".\t", "\\\n.", ". \\\r\n "])
+def test_an_import_spelt_with_blanks_beside_its_dots_is_ported(between: str) -> None:
+    result = rewrite_source(f"from torch{between}cuda import Stream, synchronize\n".encode())
     assert result.output == b"from porter_runtime import Stream, synchronize\n"
 
 
