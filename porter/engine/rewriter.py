@@ -113,9 +113,21 @@ class _Pass(cst.CSTTransformer):
         self._number += 1
         for rule in rules:
             outcome = _ask(rule, original_node, updated_node, self.ctx)
-            if outcome is not None:
+            if outcome is not None and not self._is_assigned(original_node):
                 return self._take(rule, original_node, updated_node, outcome, inside)
         return updated_node
+
+    def _is_assigned(self, node: cst.CSTNode) -> bool:
+        """Whether a comprehension assigns to the node: `[... for x.is_cuda in xs]`."""
+        for parent in reversed(self.ctx.stack):
+            match parent:
+                case cst.CompFor(target=target):
+                    return target is node
+                case cst.Tuple() | cst.List() | cst.BaseElement():
+                    node = parent
+                case _:
+                    return False
+        return False
 
     def _take(
         self,

@@ -357,6 +357,14 @@ def test_an_import_spelt_with_blanks_beside_its_dots_is_ported(between: str) -> 
     assert result.output == b"from porter_runtime import Stream, synchronize\n"
 
 
+@pytest.mark.parametrize("target", ["x.is_cuda", "torch.cuda.a", "(a, x.is_cuda)", "[*x.is_cuda]"])
+def test_what_a_comprehension_assigns_to_is_left(target: str) -> None:
+    before = f"import torch\ny = [a.cuda() for {target} in b.cuda()]\n"
+    after = f"import torch\n{ACCEL}y = [a.to(accel.device_type) for {target} in b.cuda()]\n"
+    after = after.replace("b.cuda()", "b.to(accel.device_type)")
+    assert port_bytes(before.encode()) == after.encode()
+
+
 def test_the_import_of_the_shim_may_end_a_match() -> None:
     before = b"match d:\n    case 1:\n        import torch.cuda\n        torch.cuda.init()\n"
     result = rewrite_source(before)
