@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Outcome, Role, rule
-from porter_rules.names import is_call
+from porter_rules.names import is_call, mirrors
 
 _DEVICE_KEYWORDS = frozenset({"device", "map_location"})
 _DEVICE_POSITIONS = {
@@ -60,6 +60,7 @@ _DEVICE_POSITIONS = {
         'name = f"rank{torch.cuda.current_device()}"',
         "i = torch.cuda.current_device()",
         "n = torch.cuda.memory_allocated(device=torch.cuda.current_device())",
+        "n = torch.cuda.memory_allocated(device=(torch  # mine\n.cuda.current_device()))",
         "torch.cuda.set_device(torch.cuda.current_device())",
         "x.cuda(torch.cuda.current_device())",
         "m = DDP(m, device_ids=[torch.cuda.current_device()])",
@@ -95,7 +96,7 @@ def current_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outco
 
 
 def _is_device(role: Role) -> bool:
-    if role.callee.startswith("torch.cuda."):
+    if role.callee.startswith("torch.cuda.") or mirrors(role.callee):
         return False
     match role.kind:
         case "keyword":
