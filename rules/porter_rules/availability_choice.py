@@ -10,7 +10,7 @@ from porter.rule import Context
 from porter_rules.device_arguments import Use
 from porter_rules.device_constructor import is_constructor, resolved
 from porter_rules.device_roles import use_of
-from porter_rules.device_strings import device_string
+from porter_rules.device_strings import device_string, is_ported
 from porter_rules.names import is_call
 from porter_rules.nodes import is_chain, is_runtime, string_value
 
@@ -74,14 +74,7 @@ def _is_ported(node: cst.BaseExpression, use: Use, ctx: Context) -> bool:
 
     A device where a str would have been kept was an integer before: PTR311 keeps that choice.
     """
-    match node:
-        case cst.Call(func=cst.Name(value="str"), args=[cst.Arg(value=inner)]):
-            return _is_ported(inner, Use.DEVICE, ctx)
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="torch_device"))):
-            return use is Use.DEVICE and is_runtime(node, ctx)
-        case cst.Attribute(attr=cst.Name(value="device_type")):
-            return is_runtime(node, ctx)
-    return False
+    return is_ported(node, ctx) and (use is Use.DEVICE or not has_index(node, ctx))
 
 
 def _is_cpu(node: cst.BaseExpression, ctx: Context) -> bool:

@@ -56,6 +56,7 @@ _LITERAL = (
         'device = "cuda:{}".format("cuda:" + str(i))',
         'device = "cuda:%s" % ("0" if one else f"cuda:{i}")',
         'device = "cuda:" + ("cuda" if one else index)',
+        "e = 'cuda' if one else f'cuda:{i if two else \"cpu\"}'",
         'x = x.to("cuda:" "0")',
         'device = "cuda:{}".format(*ids)',
         's = torch.load(p, map_location=dict([("cuda:0", "cpu")]))',

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from porter.rule import Context
-from porter_rules.nodes import branches, elements, string_value
+from porter_rules.nodes import alternatives, branches, elements, is_runtime, string_value
 
 OTHER_DEVICES = frozenset({"cpu", "mps", "xpu", "npu", "hpu", "mlu", "musa", "tpu", "xla", "meta"})
 """Types of devices beside "cuda": a string next to one of these is a device as well."""
@@ -68,6 +68,18 @@ def gives_text(node: cst.CSTNode, ctx: Context) -> bool:
             return gives_text(each, ctx)
     parts = branches(node) or elements(node)
     return device_string(node, ctx) is not None or any(gives_text(part, ctx) for part in parts)
+
+
+def is_ported(node: cst.CSTNode, ctx: Context) -> bool:
+    """Whether the node is what a device string becomes, or became in an earlier run."""
+    match node:
+        case cst.Call(func=cst.Name(value="str"), args=[cst.Arg(value=inner)]):
+            return is_ported(inner, ctx)
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="torch_device"))):
+            return is_runtime(node, ctx)
+        case cst.Attribute(attr=cst.Name(value="device_type")):
+            return is_runtime(node, ctx)
+    return False
 
 
 def is_other_device(node: cst.CSTNode) -> bool:
@@ -136,6 +148,8 @@ def _indexed(index: cst.BaseExpression, ctx: Context) -> DeviceString | None:
         case cst.Tuple() | cst.Dict() | cst.Yield() | cst.SimpleString():
             return None
         case _ if gives_text(index, ctx):
+            return None
+        case _ if any(is_other_device(e) or is_ported(e, ctx) for e in alternatives(index)):
             return None
         case cst.Call(args=[cst.Arg(value=inner, keyword=None, star="")]) if (
             ctx.qualified(index.func) == "builtins.str"
