@@ -107,7 +107,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--runs", type=int, default=10_000, help="inputs to feed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--atheris", action="store_true", help="let libFuzzer mutate")
-    parser.add_argument("--without-examples", action="store_true", help="the fixtures alone")
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     options = parser.parse_args(arguments)
     if options.atheris:  # instruments porter, so nothing of it may be imported before
@@ -115,9 +114,7 @@ def main(arguments: list[str]) -> int:
         return run_atheris(sources, options.runs, options.seed)
     from tests.robustness.seeds import FIXTURES, examples, pieces
 
-    sources = pieces([FIXTURES, *options.folders])
-    if not options.without_examples:
-        sources = examples() + sources
+    sources = examples() + pieces([FIXTURES, *options.folders])
     return run_random(sources, options.runs, options.seed)
 
 

@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 
 from tests.robustness.mutation import Mutator
 from tests.robustness.oracle import compiles, faults
-from tests.robustness.seeds import FIXTURES, pieces
+from tests.robustness.seeds import FIXTURES, examples, pieces
 
-# Not the rules' examples: with each new one all mutations would be others, and whoever adds a rule
-# would find what runs of `fuzz.py` by hand are for. `tests/engine/test_properties.py` has them.
-SOURCES = pieces([FIXTURES])
+SOURCES = examples() + pieces([FIXTURES])
 SCRIPT = Path(__file__).with_name("fuzz.py")
 
 
@@ -60,9 +58,9 @@ def test_any_bytes_in_a_source(data: bytes, source: bytes, at: int) -> None:
 @pytest.mark.parametrize(
     ("engine", "runs"),
     [
-        (["--without-examples"], 1_000),
+        ([], 1_000),
         (["--atheris"], 1_500),
-        pytest.param(["--without-examples"], 50_000, marks=pytest.mark.slow),
+        pytest.param(["--seed=7"], 50_000, marks=pytest.mark.slow),
         pytest.param(["--atheris", "--seed=7"], 40_000, marks=pytest.mark.slow),
     ],
     ids=["random", "atheris", "random, long", "atheris, long"],
