@@ -17,6 +17,7 @@ from porter.engine import triggers
 from porter.engine.bindings import import_bindings
 from porter.engine.facts import FileFacts, is_scripted, module_counts
 from porter.engine.fragments import Fragments
+from porter.engine.held_indices import held_indices
 from porter.engine.mentions import mentions
 from porter.engine.naming import last_name
 from porter.engine.place import LocatedImport, Place, Survey
@@ -121,7 +122,8 @@ class _Finder:
     def walk(self, tree: ast.Module, scope: Scope, lines: set[int]) -> None:
         """Enter every statement that touches one of the lines."""
         self.lines = sorted(lines)
-        place = Place(scope, module_counts(tree, self.source))
+        flags = module_counts(tree, self.source) | held_indices(tree, self.source.data, tree)
+        place = Place(scope, flags)
         todo = [(statement, place) for statement in tree.body]
         while todo:
             statement, place = todo.pop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Outcome, Role, rule
+from porter.rule import Context, Manual, Outcome, Role, rule
 from porter_rules.names import is_call, mirrors
 
 _DEVICE_KEYWORDS = frozenset({"device", "map_location"})
@@ -15,6 +15,11 @@ _DEVICE_POSITIONS = {
     "torch.Generator": 0,
 }
 """Where a call takes a device by position, by what is called."""
+
+_BOTH = (
+    "holds an index that is compared, counted with or written into a text, and is handed on as a "
+    "device too: keep the index for the first, and hand on accel.torch_device(...) of it"
+)
 
 
 @rule(
@@ -55,6 +60,19 @@ _DEVICE_POSITIONS = {
             "from porter_runtime import current_device\n"
             "x = x.to(accel.torch_device(current_device()))",
         ),
+        (
+            "cur_device = torch.cuda.current_device()\n"
+            'p = torch.cuda.get_device_properties(f"cuda:{cur_device}")\nx = x.to(cur_device)',
+            "cur_device = accel.torch_device(accel.current_device())\n"
+            "p = accel.get_device_properties(accel.torch_device(cur_device))\n"
+            "x = x.to(cur_device)",
+        ),
+    ],
+    manual=[
+        "device = torch.cuda.current_device()\nif device == 0:\n    x = x.to(device)",
+        "class A:\n"
+        "    def __init__(self):\n        self.device = torch.cuda.current_device()\n"
+        "    def f(self, x):\n        return x.to(device=self.device), ids[self.device]",
     ],
     valid=[
         'name = f"rank{torch.cuda.current_device()}"',
@@ -67,6 +85,11 @@ _DEVICE_POSITIONS = {
         "d = torch.device('cuda', torch.cuda.current_device())",
         "device_id = torch.cuda.current_device()",
         "ok = torch.cuda.current_device() == 0",
+        "device = torch.cuda.current_device()\nif device == 0:\n    pass",
+        'my_device = torch.cuda.current_device()\nname = f"rank{my_device}"',
+        'my_device = torch.cuda.current_device()\nname = "rank%d of %d" % (my_device, n)',
+        "device = torch.cuda.current_device()\nh = pynvml.nvmlDeviceGetHandleByIndex(device)",
+        "device = torch.cuda.current_device()\nfor i in range(device):\n    x = xs[device] + i",
         "x = x.to(torch.npu.current_device())",
     ],
 )
@@ -80,7 +103,9 @@ def current_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outco
     On CUDA the device is the same one, as a torch.device in place of its index.
 
     Where the index itself is used (in a name, a comparison, as an argument of torch.cuda's own
-    functions) it stays an index: `accel.current_device()`. Hugging Face's device maps are PTR703's.
+    functions) it stays an index: `accel.current_device()`. So does a variable with which that is
+    done; where it is handed on as a device as well, it is reported. Hugging Face's device maps
+    are PTR703's.
     """
     if ctx.within("npu_aware"):
         return None
@@ -90,9 +115,13 @@ def current_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outco
         return None
     if not is_call(original, "current_device", ctx):
         return None
-    if _is_device(ctx.role(original)):
-        return ctx.runtime_call("torch_device", updated)
-    return None
+    role = ctx.role(original)
+    if not _is_device(role):
+        return None
+    if role.kind == "assign" and ctx.within(f"number:{role.name}"):
+        both = ctx.within(f"device:{role.name}")
+        return Manual(f"{role.name} {_BOTH}") if both else None
+    return ctx.runtime_call("torch_device", updated)
 
 
 def _is_device(role: Role) -> bool:

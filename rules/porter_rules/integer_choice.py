@@ -8,6 +8,10 @@ from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.device_names import names_device
 from porter_rules.torch_receivers import PIPELINES
 
+_BOTH = (
+    "holds the index of a GPU, which is compared, counted with or written into a text as well: "
+    "keep the index under another name for that, and make this a device with accel.torch_device(0)"
+)
 _PLACES = ("assign", "keyword", "default", "return", "value")
 
 
@@ -32,6 +36,7 @@ _PLACES = ("assign", "keyword", "default", "return", "value")
     ],
     manual=[
         "import torch\ndevice = 0 if torch.cuda.is_available() else -1\n",
+        'import torch\ndevice = 0 if torch.cuda.is_available() else "cpu"\nfirst = device == 0\n',
     ],
     valid=[
         "import torch\nn = 0 if torch.cuda.is_available() else -1\n",
@@ -45,7 +50,8 @@ def integer_choice(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Out
     names a device, the index becomes `accel.torch_device(0)`, which on CUDA is the same device;
     the test is ported as well. With -1 in the place of "cpu", the convention of Hugging Face's
     pipelines, it is ported where it goes straight to a pipeline; a variable that holds such a
-    number may be compared or counted with, so it is left as a whole.
+    number may be compared or counted with, so it is left as a whole. So is a variable with which
+    that is done, whatever stands in the place of "cpu".
     """
     role = ctx.role(original)
     moved = role.kind == "argument" and role.position == 0 and role.callee.endswith(".to")
@@ -54,6 +60,8 @@ def integer_choice(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Out
     match original.body, original.orelse:
         case cst.Integer(), cst.SimpleString(value="'cpu'" | '"cpu"'):
             is_device = True
+            if role.kind == "assign" and ctx.within(f"number:{role.name}"):
+                return Manual(f"{role.name} {_BOTH}")
         case cst.Integer(), cst.UnaryOperation(cst.Minus(), cst.Integer("1")):
             is_device = role.callee in PIPELINES
         case _:
