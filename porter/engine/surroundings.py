@@ -21,11 +21,13 @@ from porter.engine.source import Source
 
 _UNAVAILABLE = re.compile(rb"\bnot\s+(?:\w+\.)*is_available\(\)")
 
-_KERNEL_CALL = re.compile(
+_KERNEL = re.compile(
     rb"\b(?!is_)(?:_?cuda_\w+|\w+(?<!to)_cuda)(?:\.\w+)*\("
     rb"|\b(?:_C|(?:\w*_)?ext(?:_module|ension)?)\.\w+\("
+    rb"|\bimport\b(?:[ \t]*\([^)]*|[^\n]*)\b(?!is_|use_|has_)(?:_C|\w+(?<!to)_cuda)\b"
 )
-"""`roi_cuda.forward(...)`, `_C.nms(...)`; not `to_cuda(...)`, which moves a tensor."""
+"""`roi_cuda.forward(...)`, `_C.nms(...)`, `from ops import roi_cuda as roi`; not `to_cuda(...)`,
+which moves a tensor."""
 
 _LOCAL = ("counts:", "number:", "device:")
 """How flags begin that are about a function's own variables."""
@@ -98,8 +100,8 @@ def if_flags(
     "guard" where the test asks whether CUDA is there, and "moves_nothing:" with the name of the
     guard's vote group where the branch for CUDA moves no data to the device; "npu_aware" where
     this test, or another one of the same ladder, asks for an NPU or its HCCL; "cuda_kernel" where
-    `is_cuda` or a comparison with "cuda" decides whether the branch calls something that has
-    "cuda" in its name, or is called like a compiled extension; "cuda_branch" where the test
+    `is_cuda` or a comparison with "cuda" decides whether the branch calls or imports something that
+    has "cuda" in its name, or is called like a compiled extension; "cuda_branch" where the test
     compares with "cuda" and the branch holds nothing but what CUDA alone has; "refuses_cuda" where
     the test and the only statement under it ask whether CUDA is wanted but not there.
 
@@ -116,7 +118,7 @@ def if_flags(
             flags.add(f"moves_nothing:{guard_group(node, source)}")
     if _ladder_knows_npu(node, source, ladders):
         flags.add("npu_aware")
-    if (b".is_cuda" in test or _ASKS_FOR_CUDA.search(test)) and _KERNEL_CALL.search(
+    if (b".is_cuda" in test or _ASKS_FOR_CUDA.search(test)) and _KERNEL.search(
         _text(node.body, source)
     ):
         flags.add("cuda_kernel")

@@ -21,9 +21,9 @@ _FLAGS = ("autograd_function", "cuda_kernel", "cuda_kernels")
 def picks_kernel(ctx: Context) -> bool:
     """Whether the test that is being left decides about a CUDA kernel.
 
-    It does in a torch.autograd.Function, where the branch under it calls something with "cuda" in
-    its name or a compiled extension (`_C`, `ext_module`), and where another part of its condition
-    or of its ternary does.
+    It does in a torch.autograd.Function, where the branch under it calls or imports something
+    with "cuda" in its name or a compiled extension (`_C`, `ext_module`), and where another part of
+    its condition or of its ternary does.
     """
     return any(map(ctx.within, _FLAGS)) or any(
         _calls_kernel(part)

@@ -46,6 +46,10 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
         ),
         ("print(f'{x.is_cuda}')", "print(f'{accel.is_accelerator(x)}')"),
         ("f(pin=x.grad.data.is_cuda)", "f(pin=accel.is_accelerator(x.grad.data))"),
+        (
+            "if x.is_cuda:\n    from tools import move_to_cuda, use_cuda",
+            "if accel.is_accelerator(x):\n    from tools import move_to_cuda, use_cuda",
+        ),
     ],
     manual=[
         "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
@@ -59,6 +63,9 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
         "y = _C.roi_align(x) if x.is_cuda else roi_align(x)",
         "ok = getattr(x, 'is_cuda', False)",
         "if x.is_cuda:\n    y = ext.forward_cuda(x)\nelse:\n    y = ext.forward(x)",
+        "if x.is_cuda:\n    x = x.contiguous()\n    from ops import roi_cuda as roi\nelse:\n"
+        "    from ops import roi_cpu as roi",
+        "if x.is_cuda:\n    from ops import (\n        roi_cuda,\n    )\n    roi = roi_cuda",
         "@torch.jit.script\ndef f(x: torch.Tensor):\n    if x.is_cuda:\n        return x.half()\n"
         "    return x",
     ],
@@ -86,8 +93,8 @@ def is_cuda(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Cont
     On CUDA the shim reads the same attribute; without an accelerator it is False, as before.
 
     Where the answer picks a CUDA kernel it is left, since an NPU tensor must not reach that
-    kernel: where the branch calls something with "cuda" in its name, or a compiled extension such
-    as `_C` or `ext_module`, and all over a file with a
+    kernel: where the branch calls or imports something with "cuda" in its name, or a compiled
+    extension such as `_C` or `ext_module`, and all over a file with a
     torch.autograd.Function that asks for it, whose callers have to agree with it. So it is beside
     layers of bitsandbytes, which `.cuda()` quantises.
     Attributes of the project's own objects (`self.is_cuda`, a method `is_cuda()`) stay.
