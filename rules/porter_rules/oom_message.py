@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Outcome, rule
+from porter.rule import Context, Manual, Outcome, Role, rule
 from porter_rules.nodes import string_value
 from porter_rules.telling import is_telling
 
@@ -58,12 +58,15 @@ _ERROR_TEXT = (
         'if "CUDA error" in str(e):\n    pass\n',
         'oom = str(e).startswith("CUDA error")\n',
         'if "CUDA" in e.args[0]:\n    pass\n',
+        'oom = "out of memory on {}".format(device) == str(e)\n',
         'import re\noom = re.search("out of memory", str(e))\n',
     ],
     valid=[
         'print("CUDA out of memory")\n',
         'raise RuntimeError("CUDA out of memory: try a smaller batch")\n',
         'logger.warning("out of memory, retrying with cuda graphs off")\n',
+        'text = "ran out of memory: {}".format(e)\n',
+        'text = "CUDA out of memory: " + str(e)\n',
         'def f():\n    "Retry when CUDA is out of memory."\n',
     ],
 )
@@ -110,6 +113,8 @@ def _elsewhere(original: cst.SimpleString, ctx: Context) -> Outcome:
         return None  # the comparison speaks
     role = ctx.role(original)
     called = role.callee.rpartition(".")[2]
+    if _is_made_into_another(role, ctx):
+        return None
     if role.kind in _SAID or is_telling(role.callee) or called in _EXPECTING:
         return None
     if "out of memory" in text:
@@ -118,6 +123,12 @@ def _elsewhere(original: cst.SimpleString, ctx: Context) -> Outcome:
             "test the exception with accel.is_out_of_memory(...) instead of its text"
         )
     return Manual(_ERROR_TEXT) if "cuda error" in text and called in _SEARCHING else None
+
+
+def _is_made_into_another(role: Role, ctx: Context) -> bool:
+    """Whether a text is made of this one for people: `"... {}".format(e)`, `"..." + str(e)`."""
+    made = isinstance(ctx.parent, cst.BinaryOperation) or role == Role("receiver", name="format")
+    return made and not any(isinstance(node, cst.Comparison) for node in ctx.stack)
 
 
 def _error(text: cst.BaseExpression) -> cst.BaseExpression | None:
