@@ -49,6 +49,7 @@ _LITERAL = (
         'import tvm\nd = tvm.device("cuda:0")',
         '@torch.library.custom_op("a::b", mutates_args=(), device_types="cuda")\ndef f(x): ...',
         'run(["--backend", "cuda"])',
+        'import random\nbackend = random.choice(["cpu", "cuda"])',
         'def f(torch):\n    return torch.device("cuda")',
         'd = "cuda:" f"{i}"',
         'd = f"cuda:{a}{b}"',

@@ -38,6 +38,9 @@ from porter_rules.nodes import (
 
 _DISPLAYS = (cst.List, cst.Tuple, cst.Set)
 
+_PICKING = frozenset({"choice", "cycle", "sampled_from"})
+"""Functions that give out elements of a list: of random, itertools, hypothesis."""
+
 
 def use_of(node: cst.CSTNode, ctx: Context) -> Use:
     """Return what a device string is for where it stands."""
@@ -198,6 +201,10 @@ def _listed_argument(role: Role, ctx: Context) -> Use:
     name = last_name(role.callee)
     if name in ("Choice", "startswith", "endswith"):
         return Use.ELSEWHERE
+    if name in _PICKING and role.position == 0:
+        call, around = above(ctx, cst.Call)
+        use = _use(call, around) if call is not None else Use.UNKNOWN
+        return Use.TEXT if use is Use.DEVICE else use
     if name == "parametrize" and role.position == 1:  # pytest
         call = call_around(ctx)
         names = argument(call, None, 0) if call is not None else None

@@ -120,6 +120,16 @@ from porter_rules.leaving import NPU_HANDLED
             "import pytest\n"
             '@pytest.mark.parametrize("device", ["cpu", accel.device_type])\ndef test(device): ...',
         ),
+        (
+            "from hypothesis import given, strategies as st\n"
+            '@given(device=st.sampled_from(["cpu", "cuda"]))\ndef test(device): ...',
+            "from hypothesis import given, strategies as st\n"
+            '@given(device=st.sampled_from(["cpu", accel.device_type]))\ndef test(device): ...',
+        ),
+        (
+            "import random\nx = x.to(random.choice(('cpu', 'cuda')))",
+            "import random\nx = x.to(random.choice(('cpu', accel.device_type)))",
+        ),
     ],
     manual=[
         '@torch.jit.script\ndef f(x):\n    return torch.zeros(1, device="cuda")',
