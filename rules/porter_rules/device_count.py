@@ -61,6 +61,10 @@ _PROCESSES = frozenset({"nprocs", "world_size"})
             "from porter_runtime import device_count\nrank = i % max(1, device_count())",
         ),
         (
+            "mp.spawn(main, nprocs=min(torch.cuda.device_count(), args.world_size))",
+            "mp.spawn(main, nprocs=min(max(1, accel.device_count()), args.world_size))",
+        ),
+        (
             'print(f"{rank % torch.cuda.device_count()}")',
             'print(f"{rank % max(1, accel.device_count())}")',
         ),
@@ -75,6 +79,7 @@ _PROCESSES = frozenset({"nprocs", "world_size"})
         "share = batch / max(1, torch.cuda.device_count())",
         "half = torch.cuda.device_count() // 2",
         "rank = i % torch.npu.device_count()",
+        "workers = min(torch.cuda.device_count(), 8)",
         "text = '%d GPUs' % torch.cuda.device_count()",
     ],
 )
@@ -85,7 +90,8 @@ def device_count(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome
     everywhere else (PTR201): what asks for it keeps its branch. But `rank % device_count()` would
     raise, and `nprocs=device_count()` would start nothing; there it becomes
     `max(1, accel.device_count())`, so that one process does the job on the CPU. So does a
-    variable that is used in this way in the same function, and one that is called `world_size`.
+    variable that is used in this way in the same function, and one that is called `world_size`,
+    and the number inside of a product or of `min(...)` there.
 
     On CUDA, as on an NPU, the number is the same.
     """
@@ -101,7 +107,7 @@ def device_count(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome
 
 def _must_count(node: cst.Call, ctx: Context) -> bool:
     """Whether 0 would raise, or do nothing, in this place."""
-    whole, around = _product(node, ctx)
+    whole, around = _number(node, ctx)
     role = around.role(whole)
     match role.kind:
         case "operand":
@@ -115,16 +121,20 @@ def _must_count(node: cst.Call, ctx: Context) -> bool:
     return False
 
 
-def _product(node: cst.CSTNode, ctx: Context) -> tuple[cst.CSTNode, Context]:
-    """Return the product that the node is a factor of, or the node, and where that stands."""
+def _number(node: cst.CSTNode, ctx: Context) -> tuple[cst.CSTNode, Context]:
+    """Return the product or minimum that is 0 where the node is, and where that stands.
+
+    Where there is none around the node, that is the node itself.
+    """
     at = len(ctx.stack)
     while at > 0:
-        around = ctx.stack[at - 1]
-        if not isinstance(around, cst.BinaryOperation):
-            break
-        if not isinstance(around.operator, cst.Multiply):
-            break
-        node, at = around, at - 1
+        match ctx.stack[:at]:
+            case [*_, cst.BinaryOperation(operator=cst.Multiply()) as around]:
+                node, at = around, at - 1
+            case [*_, cst.Call() as around, cst.Arg()] if ctx.callee(around) == "builtins.min":
+                node, at = around, at - 2
+            case _:
+                break
     return node, replace(ctx, stack=ctx.stack[:at])
 
 
