@@ -6,8 +6,13 @@ import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, rule
 from porter_rules.amp_names import CUDA_MODULE, CUDA_ONLY
+from porter_rules.names import MOVED_FROM_AMP, OPT_STATE, OPT_STATE_IS_SHARED
 
 _QUESTION = "builtins.hasattr"
+_NO_TWIN = (
+    "has no counterpart off CUDA: the shim has autocast, GradScaler, custom_fwd and custom_bwd; "
+    "for the question whether there is an accelerator ask `accel.is_available()`"
+)
 
 
 @rule(
@@ -19,9 +24,10 @@ _QUESTION = "builtins.hasattr"
         "with torch.cuda.amp.scale_loss(loss, opt) as scaled:\n    pass\n",
         "make = getattr(torch.cuda.amp, name)",
         "from torch.cuda import amp\nuse(amp)\n",
-        "state = torch.cuda.amp.grad_scaler.OptState.READY",
+        "new = torch.cuda.amp.grad_scaler._refresh_per_optimizer_state",
     ],
     notes=[
+        "state = torch.cuda.amp.grad_scaler.OptState.READY",
         'has_amp = hasattr(torch.cuda.amp, "autocast")',
         'from torch.cuda import amp\nhas_amp = hasattr(amp, "GradScaler")\n',
     ],
@@ -36,7 +42,8 @@ def amp_module(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: C
 
     The shim has these four and no module `amp`, so a reference to the module itself can't be
     redirected: write the names out. `hasattr(torch.cuda.amp, ...)` asks for a version of torch,
-    which has the same answer on every device, and stays.
+    which has the same answer on every device, and stays; so does the enum OptState, which is not
+    CUDA's.
     """
     if isinstance(original, cst.Call):
         return _handed_over(original, ctx)
@@ -47,16 +54,14 @@ def amp_module(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: C
         return None
     if any(qualified == n or qualified.startswith(f"{n}.") for n in CUDA_ONLY):
         return None
+    if f"{qualified}.".startswith(f"torch.cuda.{OPT_STATE}."):
+        return Note(OPT_STATE_IS_SHARED)
     if qualified == CUDA_MODULE and _is_first_of_hasattr(original, ctx):
         return None
     if qualified == CUDA_MODULE:
         return _module(ctx)
-    return Manual(
-        f"`{qualified}` has no counterpart off CUDA: the shim has autocast, GradScaler, "
-        "custom_fwd and custom_bwd; for the question whether there is an accelerator ask "
-        "`accel.is_available()`",
-        groups=ctx.guards,
-    )
+    reason = MOVED_FROM_AMP.get(qualified.removeprefix("torch.cuda."), _NO_TWIN)
+    return Manual(f"`{qualified}` {reason}", groups=ctx.guards)
 
 
 def _handed_over(call: cst.Call, ctx: Context) -> Outcome:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from porter.rule import Imported, ImportOutcome, Manual, Mirrored, import_rule
+from porter.rule import Imported, ImportOutcome, Manual, Mirrored, Note, import_rule
 from porter_rules.leaving import NPU_HANDLED
-from porter_rules.names import AMP, HOMES, INSIDE_AMP, at_home, shim_name, why_refused
+from porter_rules.names import (
+    AMP,
+    HOMES,
+    INSIDE_AMP,
+    MOVED_FROM_AMP,
+    OPT_STATE,
+    OPT_STATE_IS_SHARED,
+    at_home,
+    shim_name,
+    why_refused,
+)
 
 _MODULES = frozenset({"", "nvtx", "amp", "amp.autocast_mode", "amp.grad_scaler", *HOMES})
 """Modules whose uses are ported where they stand (`cuda.synchronize()`, `nvtx.mark(m)`)."""
@@ -71,10 +81,12 @@ _STAR = (
         "from torch.cuda import (\n    _lazy_call,  # private\n    device,\n)",
         "from torch.cuda import *",
         "from torch.cuda.amp import amp_definitely_not_available",
+        "from torch.cuda.amp.grad_scaler import _refresh_per_optimizer_state",
     ],
     notes=[
         "if is_npu_available():\n    from torch.npu.amp import GradScaler\n"
         "else:\n    from torch.cuda.amp import GradScaler",
+        "from torch.cuda.amp.grad_scaler import OptState",
     ],
     valid=[
         "import torch.cuda",
@@ -117,4 +129,6 @@ def cuda_import(imported: Imported) -> ImportOutcome:
     attribute = AMP.get(name) or shim_name(name)
     if attribute is not None:
         return Mirrored(attribute)
-    return Manual(why_refused(name) or f"torch.cuda.{name} {INSIDE_AMP}")
+    if name == OPT_STATE:
+        return Note(OPT_STATE_IS_SHARED)
+    return Manual(why_refused(name) or f"torch.cuda.{name} {MOVED_FROM_AMP.get(name, INSIDE_AMP)}")

@@ -27,6 +27,7 @@ from porter_rules.names import HOMES, torch_cuda_name, why_refused
         "torch.cuda.profiler.start()",
         "torch.cuda.nvtx.no_such_name()",
         "torch.cuda._lazy_call(f)",
+        "if torch.cuda._initialized:\n    states = get_device_states(*args)",
         "torch.cuda.no_such_name()",
         "callback = torch.cuda.temperature",
         "from torch import cuda\ncuda.cudart()",

@@ -47,6 +47,20 @@ INSIDE_AMP = (
 )
 """Why another name of torch.cuda.amp is left; stands behind the name."""
 
+MOVED_FROM_AMP = {
+    "amp.grad_scaler._refresh_per_optimizer_state": (
+        "is private, and defined in torch.amp.grad_scaler since torch 2.3, without anything of "
+        "CUDA: import it from there"
+    ),
+}
+"""Why a name of torch.cuda.amp is left that is no more of CUDA; stands behind the name."""
+
+OPT_STATE = "amp.grad_scaler.OptState"
+OPT_STATE_IS_SHARED = (
+    "OptState is a plain enum, which the GradScaler of every device uses: since torch 2.3 it is "
+    "defined in torch.amp.grad_scaler, and is the same under both addresses"
+)
+
 HOMES = frozenset({"graphs", "memory", "random", "streams"})
 """Submodules in which names of torch.cuda are defined: `torch.cuda.memory.empty_cache`."""
 
@@ -154,6 +168,11 @@ _REASONS = (
         "_sleep",
         "keeps an NVIDIA GPU busy for some clock cycles, a means of tests: wait with a large "
         f"matrix product instead, or {ON_CUDA_ALONE}",
+    ),
+    (
+        "_initialized",
+        "is private to torch.cuda: ask accel.is_initialized(), which is false in a forked process "
+        "as well",
     ),
     (
         "memory._record_memory_history memory._snapshot memory._dump_snapshot",
