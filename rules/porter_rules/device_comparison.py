@@ -161,6 +161,8 @@ from porter_rules.leaving import (
         '        i = d.index if d.type == "cuda" else None',
     ],
     notes=[
+        'saved = "cuda" in rng_state_dict',
+        'saved = "cuda" not in states.keys()',
         'use_fused = has_fused and device_type == "cuda"',
         'opt = AdamW(params, fused=device.type == "cuda")',
         'ok = device.type in ("cuda", "npu")',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Outcome
+from porter.rule import Context, Manual, Note, Outcome
 from porter_rules.backend_names import GROUP, is_nccl
 from porter_rules.comparison_forms import (
     in_known_devices,
@@ -22,6 +22,7 @@ _UNKNOWN = (
     'compared with "cuda", and it is not known whether the other side is a device; if it is, '
     "write accel.is_accelerator(...), which takes tensors, modules, devices and strings"
 )
+_KEY = Note('asks for the key "cuda", which stays as it was stored')
 _CHAIN = (
     'a chain of comparisons with "cuda": split it, and write accel.is_accelerator(...) for each'
 )
@@ -81,6 +82,8 @@ def compared(original: cst.Comparison, updated: cst.Comparison, ctx: Context) ->
     elif not isinstance(operator, cst.In | cst.NotIn):
         return Manual(_UNKNOWN)
     elif _is_cuda(left, ctx):
+        if _is_dict(right):
+            return _KEY
         outcome = _contained(left, subject(right, new_right, ctx), ctx)
     else:
         outcome = _listed(updated, subject(left, new_left, ctx), ctx)
@@ -94,6 +97,16 @@ def _contained(text: cst.BaseExpression, found: Subject, ctx: Context) -> Outcom
     if not found.known or device_string(text, ctx) != DeviceString():
         return Manual(_UNKNOWN)
     return is_accelerator(found, ctx)
+
+
+def _is_dict(node: cst.BaseExpression) -> bool:
+    """Whether the expression is called a dict, or asked for its keys."""
+    match node:
+        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
+            return name.endswith("dict")
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="keys")), args=[]):
+            return True
+    return False
 
 
 def _equal(
