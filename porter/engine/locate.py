@@ -23,7 +23,13 @@ from porter.engine.naming import last_name
 from porter.engine.place import LocatedImport, Place, Survey
 from porter.engine.scope import Scope, module_scope
 from porter.engine.source import Source
-from porter.engine.surroundings import class_flags, function_flags, guard_group, if_flags
+from porter.engine.surroundings import (
+    class_flags,
+    ends_without_cuda,
+    function_flags,
+    guard_group,
+    if_flags,
+)
 from porter.rule import Role
 
 SCRIPTED = (
@@ -275,8 +281,12 @@ class _Finder:
             frozen,
             (*place.path, "function"),
         )
-        for statement in node.body:
+        for at, statement in enumerate(node.body, 1):
             yield statement, inside
+            if ends_without_cuda(statement, node.body[at:], self.source):
+                group = guard_group(statement, self.source)
+                flags = inside.flags | {f"moves_nothing:{group}"}
+                inside = replace(inside, flags=flags, guards=(*inside.guards, group))
 
     def _class(self, node: ast.ClassDef, place: Place) -> Iterator[tuple[ast.stmt, Place]]:
         for decorator in node.decorator_list:

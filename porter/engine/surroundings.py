@@ -37,6 +37,9 @@ _KNOWS_NPU = re.compile(rb"(?<![a-z])(?:npu|hccl)", re.IGNORECASE)
 
 _MOVES = re.compile(rb"\.(?:cuda|to|to_empty)\(|[\"']cuda")
 
+_ASKING = re.compile(rb"\bget_device_(?:capability|name|properties)\([^\n]*")
+"""What tells something of a device, and puts nothing there: `get_device_properties("cuda")`."""
+
 _ASKS_FOR_CUDA = re.compile(
     rb"==\s*(?:(?:\w+\.)?device\()?[\"']cuda[\"']|[\"']cuda[\"']\s*(?:==|in\b)|\bstartswith\([\"']cuda[\"']\)"
 )
@@ -114,7 +117,7 @@ def if_flags(
     if b"is_available" in test and b"cuda" in test:
         flags.add("guard")
         branch = node.orelse if negated else node.body
-        if not _MOVES.search(_text(branch, source)):
+        if not _moves(branch, source):
             flags.add(f"moves_nothing:{guard_group(node, source)}")
     if _ladder_knows_npu(node, source, ladders):
         flags.add("npu_aware")
@@ -131,6 +134,23 @@ def if_flags(
     return negated, frozenset(flags)
 
 
+def ends_without_cuda(node: ast.stmt, rest: Sequence[ast.stmt], source: Source) -> bool:
+    """Whether a function returns here where CUDA is missing, and moves no data in what follows.
+
+    Then the test guards what follows, as if that stood in its other branch.
+    """
+    match node:
+        case ast.If(test=test, body=[*_, ast.Return()], orelse=[]):
+            asked = _text([test], source)
+            missing = b"cuda" in asked and _UNAVAILABLE.search(asked) is not None
+            return missing and not _moves(rest, source)
+    return False
+
+
+def _moves(body: Sequence[ast.stmt], source: Source) -> bool:
+    return _MOVES.search(_ASKING.sub(b"", _text(body, source))) is not None
+
+
 def _refuses_cuda(node: ast.If, test: bytes, source: Source) -> bool:
     """Whether `device == "cuda" and not torch.cuda.is_available()` is written as two statements."""
     match node:
@@ -145,7 +165,7 @@ def _refuses_cuda(node: ast.If, test: bytes, source: Source) -> bool:
     return bool(_UNAVAILABLE.search(test) and _ASKS_FOR_CUDA.search(unavailable))
 
 
-def guard_group(node: ast.If, source: Source) -> str:
+def guard_group(node: ast.stmt, source: Source) -> str:
     """Return the name of the vote group of an availability test and what it guards."""
     return f"guard:{source.offset(node.lineno, node.col_offset)}"
 

@@ -32,6 +32,8 @@ from porter_rules.names import HOMES, torch_cuda_name, why_refused
         "callback = torch.cuda.temperature",
         "from torch import cuda\ncuda.cudart()",
         "if torch.cuda.is_available():\n    major, _ = torch.cuda.get_device_capability()",
+        "def is_fast():\n    if not torch.cuda.is_available():\n        return False\n"
+        "    return torch.cuda.get_device_capability('cuda:0')[0] >= 8",
     ],
     notes=[
         "if is_npu_available():\n    pass\nelse:\n    torch.cuda.cudart()",
@@ -55,9 +57,10 @@ def cuda_only_name(
     instead; so is a name that porter doesn't know, and whatever is private to torch.cuda. A call
     of such a name is left with all its arguments.
 
-    A test for CUDA around such a name is left with it, unless the branch moves data to the device
-    as well. Nothing changes on CUDA. On other devices these lines raise: put them under a test of
-    `accel.device_type`, or use what the message names.
+    A test for CUDA around such a name, or one that returns before it where CUDA is missing, is left
+    with it, unless what it guards moves data to the device as well. Nothing changes on CUDA. On
+    other devices these lines raise: put them under a test of `accel.device_type`, or use what the
+    message names.
     """
     if isinstance(original, cst.Call):
         name = torch_cuda_name(original.func, ctx)

@@ -34,6 +34,8 @@ _ONLY_CUDA = (
         "import torch.cuda\nn = self.info.multi_processor_count",
         "def f():  # CUDA\n    return f'sm_{self.props.major}{self.props.minor}'",
         "grid = (torch_device_properties().warp_size,)  # CUDA",
+        "def is_big():\n    if not torch.cuda.is_available() or small:\n        return False\n"
+        "    return torch.cuda.get_device_properties(torch.device('cuda')).warp_size > 8",
     ],
     valid=[
         "gb = torch.cuda.get_device_properties(0).total_memory / 2**30",
