@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from porter.engine.kernels import calls_kernel, kernel_functions
 from porter.engine.naming import last_name, mentioned
 from porter.engine.scope import Scope
 from porter.engine.source import Source
@@ -63,6 +64,14 @@ class FileFacts:
                 found.add(node.name)
         return frozenset(found)
 
+    @cached_property
+    def kernels(self) -> frozenset[str]:
+        """The functions of torch.autograd that call CUDA's kernels (see `kernel_functions`)."""
+        if b"autograd" not in self.data or not calls_kernel(self.data):
+            return frozenset()
+        classes = [node for node in self._classes() if is_autograd_function(node, self.scope)]
+        return kernel_functions(classes, self.data)
+
     def _classes(self) -> Iterator[ast.ClassDef]:
         """Yield the classes of the file in their order."""
         return (s for s in statements(self.tree.body) if isinstance(s, ast.ClassDef))
@@ -73,7 +82,8 @@ class FileFacts:
 
         "owns_cuda:Name" for each of the owners, "of_class:.x:Name" for an attribute `x` that holds
         one, "of_class:x:Name" for a variable that is declared as one, or gets one outside of
-        functions, "cuda_kernels" where a torch.autograd.Function asks for CUDA,
+        functions, "kernel:x" for each of the kernels, "cuda_kernels" where a
+        torch.autograd.Function asks for CUDA,
         "bitsandbytes_module" where statements outside of functions name layers of bitsandbytes,
         "holds_npu:x" for a dict `x` that gets an entry for the NPU, and "other_framework" where
         the file imports one, and says nothing of torch.
@@ -87,6 +97,7 @@ class FileFacts:
             for node in self._classes():
                 if is_autograd_function(node, self.scope):
                     flags.update("cuda_kernels" for n in ast.walk(node) if _asks_for_cuda(n))
+        flags.update(f"kernel:{name}" for name in self.kernels)
         if self.names_quantised and any(map(_names_quantised, self.tree.body)):
             flags.add("bitsandbytes_module")
         if b"'npu']" in self.data or b'"npu"]' in self.data:

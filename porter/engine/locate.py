@@ -239,7 +239,7 @@ class _Finder:
                 yield statement, place
 
     def _if(self, node: ast.If, place: Place) -> Iterator[tuple[ast.stmt, Place]]:
-        negated, flags = if_flags(node, self.source, self._ladders)
+        negated, flags = if_flags(node, self.source, self.facts, self._ladders)
         kind = "type_checking" if last_name(node.test) == "TYPE_CHECKING" else "if"
         inside = replace(place, flags=place.flags | flags, path=(*place.path, kind))
         guard = None

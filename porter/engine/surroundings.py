@@ -14,20 +14,13 @@ from porter.engine.facts import (
     names_quantised,
 )
 from porter.engine.held_indices import held_indices
+from porter.engine.kernels import calls_kernel
 from porter.engine.naming import last_name, mentioned
 from porter.engine.place import Place
 from porter.engine.scope import Scope
 from porter.engine.source import Source
 
 _UNAVAILABLE = re.compile(rb"\bnot\s+(?:\w+\.)*is_available\(\)")
-
-_KERNEL = re.compile(
-    rb"\b(?!is_)(?:_?cuda_\w+|\w+(?<!to)_cuda)(?:\.\w+)*\("
-    rb"|\b(?:_C|(?:\w*_)?ext(?:_module|ension)?)\.\w+\("
-    rb"|\bimport\b(?:[ \t]*\([^)]*|[^\n]*)\b(?!is_|use_|has_)(?:_C|\w+(?<!to)_cuda)\b"
-)
-"""`roi_cuda.forward(...)`, `_C.nms(...)`, `from ops import roi_cuda as roi`; not `to_cuda(...)`,
-which moves a tensor."""
 
 _LOCAL = ("counts:", "number:", "device:")
 """How flags begin that are about a function's own variables."""
@@ -96,7 +89,7 @@ def class_flags(node: ast.ClassDef, scope: Scope) -> frozenset[str]:
 
 
 def if_flags(
-    node: ast.If, source: Source, ladders: dict[ast.stmt, bool]
+    node: ast.If, source: Source, facts: FileFacts, ladders: dict[ast.stmt, bool]
 ) -> tuple[bool, frozenset[str]]:
     """Return whether the test is negated, and the flags of the statement.
 
@@ -104,7 +97,8 @@ def if_flags(
     guard's vote group where the branch for CUDA moves no data to the device; "npu_aware" where
     this test, or another one of the same ladder, asks for an NPU or its HCCL; "cuda_kernel" where
     `is_cuda` or a comparison with "cuda" decides whether the branch calls or imports something that
-    has "cuda" in its name, or is called like a compiled extension; "cuda_branch" where the test
+    has "cuda" in its name, is called like a compiled extension, or is a function of torch.autograd
+    that does so; "cuda_branch" where the test
     compares with "cuda" and the branch holds nothing but what CUDA alone has; "refuses_cuda" where
     the test and the only statement under it ask whether CUDA is wanted but not there.
 
@@ -116,15 +110,15 @@ def if_flags(
     negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
     if b"is_available" in test and b"cuda" in test:
         flags.add("guard")
-        branch = node.orelse if negated else node.body
-        if not _moves(branch, source):
+        guarded = node.orelse if negated else node.body
+        if not _moves(guarded, source):
             flags.add(f"moves_nothing:{guard_group(node, source)}")
     if _ladder_knows_npu(node, source, ladders):
         flags.add("npu_aware")
-    if (b".is_cuda" in test or _ASKS_FOR_CUDA.search(test)) and _KERNEL.search(
-        _text(node.body, source)
-    ):
-        flags.add("cuda_kernel")
+    if b".is_cuda" in test or _ASKS_FOR_CUDA.search(test):
+        branch = _text(node.body, source)
+        if calls_kernel(branch) or any(f"{k}(".encode() in branch for k in facts.kernels):
+            flags.add("cuda_kernel")
     if _ASKS_FOR_CUDA.search(test) and all(
         isinstance(b, _SIMPLE) and _CUDA_ALONE.search(_text([b], source)) for b in node.body
     ):

@@ -22,20 +22,23 @@ def picks_kernel(ctx: Context) -> bool:
     """Whether the test that is being left decides about a CUDA kernel.
 
     It does in a torch.autograd.Function, where the branch under it calls or imports something
-    with "cuda" in its name or a compiled extension (`_C`, `ext_module`), and where another part of
-    its condition or of its ternary does.
+    with "cuda" in its name, a compiled extension (`_C`, `ext_module`) or a function of
+    torch.autograd that does so, and where another part of its condition or of its ternary does.
     """
     return any(map(ctx.within, _FLAGS)) or any(
-        _calls_kernel(part)
+        _calls_kernel(part, ctx)
         for node in ctx.stack
         if isinstance(node, cst.IfExp | cst.BooleanOperation)
         for part in children(node)
     )
 
 
-def _calls_kernel(node: cst.CSTNode) -> bool:
-    calls = (n.func for n in walk(node) if isinstance(n, cst.Call))
-    return any(_is_kernel(name) for function in calls for name in _chain(function))
+def _calls_kernel(node: cst.CSTNode, ctx: Context) -> bool:
+    chains = [_chain(n.func) for n in walk(node) if isinstance(n, cst.Call)]
+    return any(
+        any(map(_is_kernel, chain)) or ctx.within(f"kernel:{'.'.join(reversed(chain))}")
+        for chain in chains
+    )
 
 
 def _is_kernel(name: str) -> bool:

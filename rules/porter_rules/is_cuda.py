@@ -66,6 +66,12 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
         "if x.is_cuda:\n    x = x.contiguous()\n    from ops import roi_cuda as roi\nelse:\n"
         "    from ops import roi_cpu as roi",
         "if x.is_cuda:\n    from ops import (\n        roi_cuda,\n    )\n    roi = roi_cuda",
+        "class Roi(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        return ext_module.roi(x)\n\n\ndef f(x):\n    if fast and x.is_cuda:\n"
+        "        return Roi.apply(x)\n    return x",
+        "class Roi(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        return roi_cuda.forward(x)\n\n\nroi = Roi.apply\n\n\n"
+        "def f(x):\n    return roi(x) if x.is_cuda else x",
         "@torch.jit.script\ndef f(x: torch.Tensor):\n    if x.is_cuda:\n        return x.half()\n"
         "    return x",
     ],
@@ -93,10 +99,10 @@ def is_cuda(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Cont
     On CUDA the shim reads the same attribute; without an accelerator it is False, as before.
 
     Where the answer picks a CUDA kernel it is left, since an NPU tensor must not reach that
-    kernel: where the branch calls or imports something with "cuda" in its name, or a compiled
-    extension such as `_C` or `ext_module`, and all over a file with a
-    torch.autograd.Function that asks for it, whose callers have to agree with it. So it is beside
-    layers of bitsandbytes, which `.cuda()` quantises.
+    kernel: where the branch calls or imports something with "cuda" in its name, a compiled
+    extension such as `_C` or `ext_module`, or a function of torch.autograd that does so, and all
+    over a file with a torch.autograd.Function that asks for it, whose callers have to agree with
+    it. So it is beside layers of bitsandbytes, which `.cuda()` quantises.
     Attributes of the project's own objects (`self.is_cuda`, a method `is_cuda()`) stay.
     """
     if isinstance(original, cst.Call):
