@@ -5,9 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context
-from porter_rules.nodes import is_runtime
+from porter_rules.nodes import is_runtime, walk
 
 _QUESTION = "torch.cuda.is_available"
+_MODULE = cst.Module([])
 
 
 def is_call_of(node: cst.CSTNode, name: str, ctx: Context) -> bool:
@@ -23,6 +24,20 @@ def asks_availability(node: cst.CSTNode, ctx: Context) -> bool:
     if not isinstance(node, cst.Call):
         return False
     return ctx.qualified(node.func) == _QUESTION or is_call_of(node, "is_available", ctx)
+
+
+def choices(ctx: Context) -> tuple[str, ...]:
+    """Return the vote groups of the expressions around the current node that ask for CUDA.
+
+    Those are ternaries by availability, and `and` with such a question. Their test, and what is
+    done where it holds, are members of the group, which is called by the expression's text.
+    """
+    return tuple(
+        f"choice:{_MODULE.code_for_node(node)}"
+        for node in ctx.stack
+        if isinstance(node, cst.IfExp | cst.BooleanOperation)
+        and any(asks_availability(n, ctx) for n in walk(getattr(node, "test", node)))
+    )
 
 
 def is_known_available(ctx: Context) -> bool:

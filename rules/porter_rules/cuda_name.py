@@ -7,6 +7,7 @@ from dataclasses import replace
 import libcst as cst
 
 from porter.rule import Context, Outcome, Ported, Role, rule
+from porter_rules.availability import choices
 from porter_rules.leaving import CUDA_BRANCH, FUSED, NPU_HANDLED, decides_fused
 from porter_rules.names import MIRRORED, torch_cuda_name
 
@@ -130,8 +131,8 @@ def cuda_name(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Co
         return node
     if _decides_fused(ctx):
         return FUSED
-    groups = (ctx.guard,) if ctx.guard is not None else ()
-    return Ported(node, groups, _REFUSES if ctx.fragment_role == _ASSERTED else "")
+    own = (ctx.guard,) if ctx.guard is not None else ()
+    return Ported(node, (*own, *choices(ctx)), _REFUSES if ctx.fragment_role == _ASSERTED else "")
 
 
 def _decides_fused(ctx: Context) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Note, Outcome, Role, rule
+from porter_rules.availability import choices
 from porter_rules.device_arguments import Use, above
 from porter_rules.device_places import is_literal_type
 from porter_rules.device_roles import use_of
@@ -64,6 +65,9 @@ _LITERAL = (
         'ok = re.fullmatch(r"cuda:[0-9]+", d)',
         'from typing import Literal\ndef f(device: Literal["cuda", "cpu"] = "cpu"): ...',
         'if torch.cuda.is_available():\n    backend = "cuda"',
+        'x = run("cuda") if torch.cuda.is_available() else run("cpu")',
+        'fast, kind = (True, "cuda") if torch.cuda.is_available() else (False, "cpu")',
+        'ok = fast and torch.cuda.is_available() and run("cuda")',
     ],
     notes=[
         "from enum import Enum\nclass D(Enum):\n    device = 'cuda'\n    second = 'cuda:1'",
@@ -114,15 +118,16 @@ def device_name(original: cst.BaseString, updated: cst.BaseString, ctx: Context)
         return _MEMBER
     if role.kind == "element" and _is_vocabulary(ctx):
         return _VOCABULARY
+    groups = (*ctx.guards, *choices(ctx))
     if use is Use.FOREIGN:
-        return Manual(_FOREIGN, groups=ctx.guards)
+        return Manual(_FOREIGN, groups=groups)
     if use is Use.PART:
-        return Manual(_LITERAL if is_literal_type(ctx) else _PART, groups=ctx.guards)
+        return Manual(_LITERAL if is_literal_type(ctx) else _PART, groups=groups)
     return Manual(
         f'"cuda" as {_place(role)}: it is not known whether that is a device; if it is, write '
         "accel.device_type, or str(accel.torch_device(i)) for one with an index; leave it where it "
         "names something of the program's own",
-        groups=ctx.guards,
+        groups=groups,
     )
 
 
