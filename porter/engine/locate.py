@@ -96,6 +96,17 @@ def _patterns() -> list[re.Pattern[bytes]]:
     return [re.compile(pattern) for pattern in (*alone, *together)]
 
 
+def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what gets a name of its own, with that name: `a, b = x, y` is two assignments."""
+    match target, value:
+        case ast.Tuple(elts=names), ast.Tuple(elts=parts) if len(names) == len(parts):
+            if not any(isinstance(e, ast.Starred) for e in (*names, *parts)):
+                for name, part in zip(names, parts, strict=True):
+                    yield from _assigned(name, part)
+                return
+    yield target, value
+
+
 def _lines_naming(source: Source, names: frozenset[str]) -> set[int]:
     """Return the lines that hold one of the names."""
     lines: set[int] = set()
@@ -172,7 +183,8 @@ class _Finder:
     def _simple(self, node: ast.stmt, place: Place) -> None:
         match node:
             case ast.Assign(targets=targets, value=value):
-                self._take(value, place, Role("assign", last_name(targets[0])))
+                for to, part in _assigned(targets[0], value):
+                    self._take(part, place, Role("assign", last_name(to)))
                 for target in targets:
                     self._target(target, place)
             case ast.AugAssign(target=target, value=value):

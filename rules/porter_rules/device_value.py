@@ -36,6 +36,7 @@ from porter_rules.leaving import NPU_HANDLED
             "mesh = init_device_mesh(accel.device_type, (2, 4))",
         ),
         ('device = "cuda"', "device = accel.device_type"),
+        ('n, device = 0, "cuda"', "n, device = 0, accel.device_type"),
         ('self.device = "cuda"', "self.device = accel.device_type"),
         ('cfg["device"] = "cuda"', 'cfg["device"] = accel.device_type'),
         ('DEVICE: str = "cuda"', "DEVICE: str = accel.device_type"),
