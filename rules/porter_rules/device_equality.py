@@ -13,6 +13,7 @@ from porter_rules.comparison_forms import (
     only_as,
     or_other,
 )
+from porter_rules.device_constructor import resolved
 from porter_rules.device_strings import DeviceString, device_string, looks_like_device
 from porter_rules.device_subjects import Subject, is_simple, subject
 from porter_rules.leaving import NPU_HANDLED
@@ -121,9 +122,11 @@ def _equal(
     if _is_cuda_type(constant, ctx):
         device = DeviceString()
     is_object = isinstance(constant, cst.Call) and device is None  # torch.device("cuda:0")
-    if is_object and new_constant.deep_equals(constant):
-        return Manual(_UNKNOWN)
     if is_object:
+        made = resolved(new_constant, ctx) if isinstance(new_constant, cst.Call) else None
+        if not isinstance(made, cst.Call):
+            return Manual(_UNKNOWN)
+        new_constant = made
         found = Subject(found.whole, found.whole, known=True)
     if not found.known or (device is None and not is_object):
         return Manual(_UNKNOWN)

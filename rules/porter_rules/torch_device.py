@@ -83,12 +83,26 @@ def torch_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome
         return None
     if ctx.within("npu_aware"):
         return NPU_HANDLED if device_string(original.args[0].value, ctx) else None
+    if _is_compared(ctx) and device_string(original.args[0].value, ctx) is not None:
+        return None  # PTR305 ports the whole comparison, or none of it
     device = _chosen(original, updated, ctx) or resolved(updated, ctx)
     if device is None and looks_like_device(original.args[0].value):
         return Manual(_PUT_TOGETHER)
     if isinstance(device, cst.BaseExpression):
         return ported(device, ctx.role(original), ctx)
     return device
+
+
+def _is_compared(ctx: Context) -> bool:
+    """Whether the current node is one side of `==` or `!=`."""
+    match ctx.stack:
+        case [*_, cst.Comparison(comparisons=[target])]:
+            pass
+        case [*_, cst.Comparison(comparisons=[_]), cst.ComparisonTarget() as target]:
+            pass
+        case _:
+            return False
+    return isinstance(target.operator, cst.Equal | cst.NotEqual)
 
 
 def _chosen(original: cst.Call, updated: cst.Call, ctx: Context) -> cst.BaseExpression | None:
