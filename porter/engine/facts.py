@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from porter.engine.kernels import calls_kernel, kernel_functions
+from porter.engine.kernels import calls_kernel, kernel_functions, writes_kernels
 from porter.engine.naming import last_name, mentioned
 from porter.engine.scope import Scope
 from porter.engine.source import Source
@@ -83,7 +83,7 @@ class FileFacts:
         "owns_cuda:Name" for each of the owners, "of_class:.x:Name" for an attribute `x` that holds
         one, "of_class:x:Name" for a variable that is declared as one, or gets one outside of
         functions, "kernel:x" for each of the kernels, "cuda_kernels" where a
-        torch.autograd.Function asks for CUDA,
+        torch.autograd.Function asks for CUDA, or the file writes kernels itself,
         "bitsandbytes_module" where statements outside of functions name layers of bitsandbytes,
         "holds_npu:x" for a dict `x` that gets an entry for the NPU, and "other_framework" where
         the file imports one, and says nothing of torch.
@@ -97,6 +97,8 @@ class FileFacts:
             for node in self._classes():
                 if is_autograd_function(node, self.scope):
                     flags.update("cuda_kernels" for n in ast.walk(node) if _asks_for_cuda(n))
+        if writes_kernels(self.data):
+            flags.add("cuda_kernels")
         flags.update(f"kernel:{name}" for name in self.kernels)
         if self.names_quantised and any(map(_names_quantised, self.tree.body)):
             flags.add("bitsandbytes_module")

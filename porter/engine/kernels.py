@@ -11,6 +11,11 @@ _KERNEL = re.compile(
     rb"|\b(?:_C|(?:\w*_)?ext(?:_module|ension)?)\.\w+\("
     rb"|\bimport\b(?:[ \t]*\([^)]*|[^\n]*)\b(?!is_|use_|has_)(?:_C|\w+(?<!to)_cuda)\b"
 )
+_WRITTEN = re.compile(
+    rb"^[ \t]*(?:from[ \t]+numba[ \t]+import\b[^\n]*\bcuda\b"
+    rb"|(?:import|from)[ \t]+(?:numba\.cuda|cupy)\b)",
+    re.MULTILINE,
+)
 _APPLIED = re.compile(rb"\b(\w+)\s*=\s*(\w+)\.apply\b(?!\()")
 
 
@@ -21,6 +26,11 @@ def calls_kernel(text: bytes) -> bool:
     not with `to_cuda(...)`, which moves a tensor.
     """
     return _KERNEL.search(text) is not None
+
+
+def writes_kernels(data: bytes) -> bool:
+    """Whether a file writes kernels for CUDA itself, with numba or CuPy."""
+    return (b"numba" in data or b"cupy" in data) and _WRITTEN.search(data) is not None
 
 
 def kernel_functions(classes: Iterable[ast.ClassDef], data: bytes) -> frozenset[str]:

@@ -18,13 +18,18 @@ _KERNEL = re.compile(r"_?cuda_\w*|\w+_cuda|_C|(?:\w*_)?ext(?:_module|ension)?")
 _FLAGS = ("autograd_function", "cuda_kernel", "cuda_kernels")
 
 
-def picks_kernel(ctx: Context) -> bool:
+def picks_kernel(test: cst.CSTNode, ctx: Context) -> bool:
     """Whether the test that is being left decides about a CUDA kernel.
 
     It does in a torch.autograd.Function, where the branch under it calls or imports something
     with "cuda" in its name, a compiled extension (`_C`, `ext_module`) or a function of
-    torch.autograd that does so, and where another part of its condition or of its ternary does.
+    torch.autograd that does so, where another part of its condition or of its ternary does, and
+    where the answer is called `use_kernel` or the like. So it does all over a file that writes
+    kernels with numba or CuPy.
     """
+    role = ctx.role(test)
+    if role.kind in ("assign", "keyword", "default", "return") and "kernel" in role.name.lower():
+        return True
     return any(map(ctx.within, _FLAGS)) or any(
         _calls_kernel(part, ctx)
         for node in ctx.stack

@@ -208,7 +208,7 @@ def device_comparison(
         outcome = compared(original, updated, ctx)
     if not isinstance(outcome, cst.CSTNode):
         return outcome
-    if picks_kernel(ctx):
+    if picks_kernel(original, ctx):
         return PICKS_KERNEL
     if decides_fused(ctx.role(original)):
         return FUSED

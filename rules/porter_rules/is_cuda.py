@@ -72,6 +72,8 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
         "class Roi(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
         "        return roi_cuda.forward(x)\n\n\nroi = Roi.apply\n\n\n"
         "def f(x):\n    return roi(x) if x.is_cuda else x",
+        "use_cuda_kernel = grads[0].is_cuda",
+        "import numba\nfrom numba import cuda\n\n\ndef can_launch(x):\n    return x.is_cuda",
         "@torch.jit.script\ndef f(x: torch.Tensor):\n    if x.is_cuda:\n        return x.half()\n"
         "    return x",
     ],
@@ -101,8 +103,9 @@ def is_cuda(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Cont
     Where the answer picks a CUDA kernel it is left, since an NPU tensor must not reach that
     kernel: where the branch calls or imports something with "cuda" in its name, a compiled
     extension such as `_C` or `ext_module`, or a function of torch.autograd that does so, and all
-    over a file with a torch.autograd.Function that asks for it, whose callers have to agree with
-    it. So it is beside layers of bitsandbytes, which `.cuda()` quantises.
+    over a file that writes kernels with numba or CuPy, or has a torch.autograd.Function that asks
+    for it, whose callers have to agree with it. So it is beside layers of bitsandbytes, which
+    `.cuda()` quantises.
     Attributes of the project's own objects (`self.is_cuda`, a method `is_cuda()`) stay.
     """
     if isinstance(original, cst.Call):
@@ -120,7 +123,7 @@ def is_cuda(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Cont
         return _OWN
     if ctx.within("npu_aware"):
         return NPU_HANDLED
-    if picks_kernel(ctx):
+    if picks_kernel(original, ctx):
         return PICKS_KERNEL
     if is_quantising(ctx):
         return BESIDE_QUANTISING
