@@ -65,9 +65,14 @@ class FileFacts:
         return frozenset(found)
 
     @cached_property
+    def differentiates(self) -> bool:
+        """Whether the file speaks of torch.autograd."""
+        return b"autograd" in self.data
+
+    @cached_property
     def kernels(self) -> frozenset[str]:
         """The functions of torch.autograd that call CUDA's kernels (see `kernel_functions`)."""
-        if b"autograd" not in self.data or not calls_kernel(self.data):
+        if not self.differentiates or not calls_kernel(self.data):
             return frozenset()
         classes = [node for node in self._classes() if is_autograd_function(node, self.scope)]
         return kernel_functions(classes, self.data)
@@ -93,7 +98,7 @@ class FileFacts:
             flags.update(_typed_attributes(self.tree, self.owners))
             outside = [s for s in self.tree.body if not isinstance(s, _DEFINITIONS)]
             flags.update(held(outside, self.owners))
-        if b"autograd" in self.data and _ASKS_FOR_CUDA.search(self.data):
+        if self.differentiates and _ASKS_FOR_CUDA.search(self.data):
             for node in self._classes():
                 if is_autograd_function(node, self.scope):
                     flags.update("cuda_kernels" for n in ast.walk(node) if _asks_for_cuda(n))

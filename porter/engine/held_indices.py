@@ -3,56 +3,40 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 from porter.engine.naming import last_name
 
-_TAKING = re.compile(rb"\bcurrent_device\(|\b\d+\s+if\b")
 _NUMERIC = frozenset({"range", "int", "str", "float", "bool"})
 
 
-def held_indices(tree: ast.AST, text: bytes, file: ast.Module) -> frozenset[str]:
-    """Return how a function or module uses the variables that hold a device's index.
+def holds_index(value: ast.expr) -> bool:
+    """Whether what gets this value may hold a device's index: the current one's, or a choice."""
+    choices = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+    return any(
+        last_name(choice) == "current_device" or (choice is not value and _is_integer(choice))
+        for choice in choices
+    )
 
-    "number:x" for one that is compared, calculated with, written into a text or looked up with,
-    for which a torch.device would not do; "device:x" for one that is handed on as a device. They
-    are only looked for where a variable gets the current device, or an index by a choice. What is
-    done with an attribute is looked for in the whole file.
+
+def index_uses(target: ast.Name | ast.Attribute, scope: ast.AST, file: ast.Module) -> Iterator[str]:
+    """Yield the flags that tell how the holder of a device's index is used.
+
+    "number:x" where it is compared, calculated with, written into a text or looked up with, for
+    which a torch.device would not do; "device:x" where it is handed on as a device. A variable is
+    looked for in its scope, an attribute in the whole file.
     """
-    if not _TAKING.search(text):
-        return frozenset()
-    held = {ast.unparse(t): t for t in _taking(tree)}
-    if not held:
-        return frozenset()
-    where = file if any(isinstance(t, ast.Attribute) for t in held.values()) else tree
-    flags: set[str] = set()
-    for node in ast.walk(where):
-        flags.update(f"number:{name}" for name in _names(_numbers(node), held))
-        flags.update(f"device:{name}" for name in _names(_devices(node), held))
-    return frozenset(flags)
+    holder, name = ast.unparse(target), last_name(target)
 
+    def is_holder(node: ast.expr) -> bool:
+        return last_name(node) == name and ast.unparse(node) == holder
 
-def _names(uses: Iterator[ast.expr], held: dict[str, ast.expr]) -> Iterator[str]:
-    for use in uses:
-        if isinstance(use, ast.Name | ast.Attribute) and ast.unparse(use) in held:
-            yield last_name(use)
-
-
-def _taking(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the variables that get the index of a device."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=[target], value=value):
-                pass
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                pass
-            case _:
-                continue
-        choices = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
-        if any(last_name(c) == "current_device" or _is_integer(c) for c in choices):
-            yield target
+    for node in ast.walk(file if isinstance(target, ast.Attribute) else scope):
+        if any(map(is_holder, _numbers(node))):
+            yield f"number:{name}"
+        if any(map(is_holder, _devices(node))):
+            yield f"device:{name}"
 
 
 def _is_integer(node: ast.expr) -> bool:

@@ -17,7 +17,7 @@ from porter.engine import triggers
 from porter.engine.bindings import import_bindings
 from porter.engine.facts import FileFacts, is_scripted, module_counts
 from porter.engine.fragments import Fragments
-from porter.engine.held_indices import held_indices
+from porter.engine.held_indices import holds_index, index_uses
 from porter.engine.mentions import mentions
 from porter.engine.naming import last_name
 from porter.engine.place import LocatedImport, Place, Survey
@@ -139,8 +139,7 @@ class _Finder:
     def walk(self, tree: ast.Module, scope: Scope, lines: set[int]) -> None:
         """Enter every statement that touches one of the lines."""
         self.lines = sorted(lines)
-        flags = module_counts(tree, self.source) | held_indices(tree, self.source.data, tree)
-        place = Place(scope, flags)
+        place = Place(scope, module_counts(tree, self.source))
         todo = [(statement, place) for statement in tree.body]
         while todo:
             statement, place = todo.pop()
@@ -184,7 +183,7 @@ class _Finder:
         match node:
             case ast.Assign(targets=targets, value=value):
                 for to, part in _assigned(targets[0], value):
-                    self._take(part, place, Role("assign", last_name(to)))
+                    self._assign(to, part, place)
                 for target in targets:
                     self._target(target, place)
             case ast.AugAssign(target=target, value=value):
@@ -193,7 +192,7 @@ class _Finder:
             case ast.AnnAssign(target=target, annotation=annotation, value=value):
                 self._take(annotation, place, Role("annotation"))
                 if value is not None:
-                    self._take(value, place, Role("assign", last_name(target)))
+                    self._assign(target, value, place)
                 self._target(target, place)
             case ast.Return(value=ast.expr() as value):
                 name = getattr(place.scope.node, "name", "")
@@ -321,6 +320,15 @@ class _Finder:
         if node not in self._scopes:
             self._scopes[node] = outer.inner(node)
         return self._scopes[node]
+
+    def _assign(self, target: ast.expr, value: ast.expr, place: Place) -> None:
+        """Take a value; of what may hold a device's index it matters how that is used."""
+        if not self._has_hit(value):
+            return
+        if isinstance(target, ast.Name | ast.Attribute) and holds_index(value):
+            uses = index_uses(target, place.scope.node, self.facts.tree)
+            place = replace(place, flags=place.flags.union(uses))
+        self._take(value, place, Role("assign", last_name(target)))
 
     def _target(self, node: ast.expr, place: Place) -> None:
         """Take what is read in an assignment's target, and torch.cuda names that are assigned."""

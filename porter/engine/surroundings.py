@@ -13,7 +13,6 @@ from porter.engine.facts import (
     is_autograd_function,
     names_quantised,
 )
-from porter.engine.held_indices import held_indices
 from porter.engine.kernels import calls_kernel
 from porter.engine.naming import last_name, mentioned
 from porter.engine.place import Place
@@ -21,9 +20,6 @@ from porter.engine.scope import Scope
 from porter.engine.source import Source
 
 _UNAVAILABLE = re.compile(rb"\bnot\s+(?:\w+\.)*is_available\(\)")
-
-_LOCAL = ("counts:", "number:", "device:")
-"""How flags begin that are about a function's own variables."""
 
 _KNOWS_NPU = re.compile(rb"(?<![a-z])(?:npu|hccl)", re.IGNORECASE)
 """`is_npu_available`, `torch.npu`, `MULTI_NPU`; not `input`."""
@@ -50,7 +46,7 @@ def function_flags(
     class that defines `cuda`, "bitsandbytes" where the function names layers of that library, and
     "npu_aware" in the method `cuda` of a class that has a method `npu` as well.
     """
-    outer = {f for f in place.flags - {"class_body", "enum"} if not f.startswith(_LOCAL)}
+    outer = {f for f in place.flags - {"class_body", "enum"} if not f.startswith("counts:")}
     flags = {"function"}
     if facts.owners:
         for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
@@ -66,7 +62,7 @@ def function_flags(
     start = source.line_starts[node.lineno - 1]
     end = source.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
     body = source.data[start:end]
-    flags |= counts(node, body) | held_indices(node, body, facts.tree)
+    flags |= counts(node, body)
     if facts.names_quantised and names_quantised(body):
         flags.add("bitsandbytes")
     for decorator in node.decorator_list:
