@@ -298,7 +298,7 @@ def rule(
     manual: Sequence[str] = (),
     notes: Sequence[str] = (),
     valid: Sequence[str] = (),
-    needs: Sequence[str] = (),
+    needs: Sequence[str] = ("cuda", "CUDA"),
 ) -> Callable[[Callable[[Node, Node, Context], Outcome]], Callable[[Node, Node, Context], Outcome]]:
     """Register the decorated function as the rule `code` for nodes of the types `on`.
 
@@ -311,7 +311,7 @@ def rule(
         notes: text that is left as it is, with a Note of this code.
         valid: text in which this rule finds nothing.
         needs: words one of which stands in every fragment, or in what its names mean, about which
-            the rule can speak: it isn't asked about others. None where that can't be told.
+            the rule can speak: it isn't asked about others. Empty where that can't be told.
 
     Raises:
         ValueError: the code is taken, the docstring is missing, or a Name is asked for.

@@ -23,7 +23,9 @@ _TAKING = re.compile(rb"(\w+)(?:[ \t]*:[ \t]*[\w.\[\]]+)?\s*=\s*[\w.]*\Z")
 _COUNTING = rb"(?:[%%/*]=?|nprocs\s*=|world_size\s*=)[\s(]*(?:\w+\.)*(?:%s)\b"
 _ASKS_FOR_CUDA = re.compile(rb"\.is_cuda|\.type\s*[!=]=")
 
-_SCRIPT = re.compile(rb"script\b(?:(?<=jit\.script)|(?<=import script))")
+_SCRIPTED = re.compile(rb"script(?:\(| as )")
+"""`torch.jit.script(model)`; the decorator has a test of its own."""
+
 _NPU_KEYS = re.compile(rb"\b(\w+)\[[\"']npu[\"']\]\s*=(?!=)")
 _TORCH = re.compile(rb"(?<![\w.])torch")
 """`torch`, `torchvision`; not `accel.torch_device`, which a port brings."""
@@ -121,7 +123,7 @@ class FileFacts:
     @cached_property
     def scripted(self) -> frozenset[str]:
         """The functions and classes that are handed to torch.jit.script by name."""
-        if not _SCRIPT.search(self.data):
+        if not _SCRIPTED.search(self.data):
             return frozenset()
         return frozenset(
             last_name(node.args[0])

@@ -38,6 +38,7 @@ _SOURCE = (
 @rule(
     "PTR214",
     on=(cst.SimpleString, cst.FormattedString),
+    needs=(),
     manual=[
         'CODE = "import torch; print(torch.cuda.device_count())"',
         'SCRIPT = """\nimport torch\nprint(torch.cuda.device_count())\n"""',

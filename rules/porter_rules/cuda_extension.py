@@ -24,6 +24,7 @@ _LOADERS = (f"{_MODULE}load", f"{_MODULE}load_inline")
 @rule(
     "PTR702",
     on=(cst.Call, cst.Attribute),
+    needs=(),
     manual=[
         "from torch.utils.cpp_extension import CUDAExtension\n"
         'ext = CUDAExtension("roi", ["roi.cpp", "roi.cu"])\n',

@@ -18,6 +18,7 @@ _VALUE = "device_map_value"
 @rule(
     "PTR703",
     on=(cst.Call, cst.Dict, cst.DictComp, *SPELLINGS),
+    needs=(),
     rewrites=[
         (
             'a = M.from_pretrained("x", device_map="cuda")\n',

@@ -28,6 +28,7 @@ _ONLY_CUDA = (
 @rule(
     "PTR212",
     on=cst.Attribute,
+    needs=(),
     manual=[
         "import torch\nn = torch.cuda.get_device_properties(0).multi_processor_count",
         "major = torch.cuda.get_device_properties(torch.cuda.current_device()).major",

@@ -38,6 +38,7 @@ _READ = (
 @rule(
     "PTR604",
     on=(cst.SimpleString, cst.FormattedString, cst.Call),
+    needs=(),
     rewrites=[
         (
             'import os, torch\ncvd = os.environ.get("CUDA_VISIBLE_DEVICES")\n',

@@ -35,6 +35,7 @@ _WHY_TF32 = (
 @rule(
     "PTR704",
     on=(cst.Call, cst.SimpleString),
+    needs=(),
     manual=[
         'm = AutoModel.from_pretrained("x", load_in_8bit=True)\n',
         'kwargs = {"load_in_8bit": True}\n',

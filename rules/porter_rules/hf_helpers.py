@@ -16,6 +16,7 @@ _MIRRORED = {
 @rule(
     "PTR705",
     on=cst.Call,
+    needs=(),
     rewrites=[
         (
             "from transformers.utils import is_torch_bf16_gpu_available\n"

@@ -16,6 +16,7 @@ _INDEX_NAMES = frozenset({"i", "j", "idx", "index", "gpu_idx", "gpu_index", "dev
 @rule(
     "PTR120",
     on=cst.Call,
+    needs=(),
     rewrites=[
         (
             "import torch\nx = torch.ones(2).to(0)  # CUDA\n",

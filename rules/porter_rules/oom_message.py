@@ -20,6 +20,7 @@ _ERROR_TEXT = (
 @rule(
     "PTR602",
     on=(cst.Comparison, cst.SimpleString),
+    needs=(),
     rewrites=[
         (
             'try:\n    f()\nexcept Exception as e:\n    if "out of memory" in str(e): g()\n',

@@ -17,6 +17,7 @@ _WHY_DOUBLE = (
 @rule(
     "PTR607",
     on=(cst.Call, cst.Attribute),
+    needs=(),
     manual=[
         "import torch\nmodel.to(memory_format=torch.channels_last)  # CUDA\n",
         "import torch\nx = x.contiguous(memory_format=torch.channels_last_3d)  # CUDA\n",

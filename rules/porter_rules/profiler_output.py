@@ -18,6 +18,7 @@ _COLUMN = re.compile(r"(?:self_)?cuda_(?:time|time_total|memory_usage)")
 @rule(
     "PTR414",
     on=(cst.Call, cst.SimpleString),
+    needs=(),
     manual=[
         "with torch.autograd.profiler.emit_nvtx():  # CUDA\n    pass\n",
         "from torch.autograd import profiler  # CUDA\nctx = profiler.emit_nvtx()\n",
