@@ -87,7 +87,9 @@ class Pragmas:
             for code in pragma.codes:
                 meant = [each for each in known if each.startswith(code)]
                 if not meant:
-                    message = f"no rule's code begins with {code}; `porter rules` lists them"
+                    message = (
+                        f"no rule about such a file begins with {code}; `porter rules` lists them"
+                    )
                     yield self._finding(pragma, message)
                 elif code not in pragma.used and all(map(options.wants, meant)):
                     message = f"nothing here for {code} to keep: remove it from this pragma"
