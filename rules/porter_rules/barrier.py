@@ -32,7 +32,10 @@ from porter_rules.nodes import argument
             "torch.distributed.barrier(device_ids=accel.device_ids(accel.current_device()))",
         ),
     ],
-    manual=["torch.distributed.barrier(device_ids=self.ids())"],
+    manual=[
+        "torch.distributed.barrier(device_ids=self.ids())",
+        "torch.distributed.barrier(group, False, ['cuda'])",
+    ],
     valid=["dist.barrier()", "dist.barrier(device_ids=None)"],
 )
 def barrier(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:

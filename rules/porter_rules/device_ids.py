@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context
+from porter_rules.device_strings import gives_text
 from porter_rules.nodes import is_runtime
 
 
@@ -26,7 +27,9 @@ def ported_ids(
             if body is None or orelse is None:
                 return None
             return updated.with_changes(body=body, orelse=orelse)
-        case cst.List(elements=[cst.Element()]), cst.List(elements=[cst.Element(value=rank)]):
+        case cst.List(elements=[cst.Element()]), cst.List(elements=[cst.Element(value=rank)]) if (
+            not gives_text(rank, ctx)
+        ):
             return ctx.runtime_call("device_ids", rank)
     return None
 
