@@ -142,7 +142,7 @@ class _Pass(cst.CSTTransformer):
         if ported is None and isinstance(outcome, cst.CSTNode):
             ported = Ported(outcome)
         if ported is not None:
-            refusal = self._refusal(original, ported)
+            refusal = self._refusal(original, updated, ported)
             if refusal is None:
                 result = self._in_place(original, updated, ported.node)
                 self._add(rule, Level.REWRITTEN, ported.remark, original, result, ported.groups)
@@ -159,7 +159,9 @@ class _Pass(cst.CSTTransformer):
         self._add(rule, level, outcome.why, original, kept, groups)
         return kept
 
-    def _refusal(self, original: cst.CSTNode, ported: Ported) -> Manual | None:
+    def _refusal(
+        self, original: cst.CSTNode, updated: cst.CSTNode, ported: Ported
+    ) -> Manual | None:
         """Return why a rewrite can't be had here, None if it can."""
         if self._number in self.fragment.kept:
             return Manual(_KEPT, whole=False, groups=ported.groups)
@@ -169,7 +171,7 @@ class _Pass(cst.CSTTransformer):
             text = " ".join(_MODULE.code_for_node(original).split())
             return Manual(_VETOED.format(text=text if len(text) <= 40 else f"{text[:37]}..."))
         if "#" in self.fragment.text:
-            result = _carry_parentheses(original, ported.node)
+            result = _carry_parentheses(updated, ported.node)
             before, after = (_MODULE.code_for_node(n) for n in (original, result))
             if lost_comment(before, after):
                 return Manual(_COMMENT, groups=ported.groups)

@@ -249,6 +249,10 @@ class TestText:
         )
         assert port(before) == ACCEL + before.replace(".cuda()", ".to(accel.device_type)")
 
+    def test_a_comment_in_parentheses_does_not_stand_for_one_that_would_be_lost(self) -> None:
+        text = 'x, (  # why\n    torch.device("cuda:" + str(  # why\n        rank)))\n'
+        assert any("lose a comment" in m for m in manual(text))
+
     def test_comments_and_strings_are_no_sites(self) -> None:
         text = (
             '"""Replaces torch.cuda.set_rng_state; call x.cuda() first."""\n'
