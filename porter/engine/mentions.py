@@ -62,9 +62,11 @@ def _may_be_site(data: bytes, start: int, stop: int, end: int) -> bool:
     run = before.split()[-1] if before[-1:].strip() else b""
     if any(mark in _GLUE for mark in run) or before.rstrip()[-1:] == b".":
         return True
-    if not before.strip() and word.islower():
-        above = data[max(0, first - 80) : first].rstrip(b" \t\r\n\\")
-        if above.endswith(b".") and not above.endswith(b"..."):
+    if not before.strip():
+        above = data[max(0, first - 80) : first].rstrip(b"\r\n")
+        if above.endswith(b"\\"):
+            return True  # a name, or a text, goes on from there
+        if word.islower() and above.rstrip().endswith(b".") and not above.rstrip().endswith(b"..."):
             return True
     if after[:1] == b"=" or (after[:1] == b"." and after[1:2].isalpha()) or word == b"nvidia":
         return True

@@ -63,6 +63,8 @@ from porter.engine import may_have_sites
         "from torch import *\ncuda.synchronize()",
         "from transformers.utils import (\n    is_torch_cuda_available,\n)",
         "x.\\\n    cuda()",
+        'run("\\\ncuda")',
+        'run("\\\r\nnccl")',
         "torch . cuda . synchronize()",
         "f(use_cuda = True)",
         "s = f'{name}cuda'",
