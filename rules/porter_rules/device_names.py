@@ -7,7 +7,7 @@ import re
 import libcst as cst
 
 from porter.rule import Context
-from porter_rules.device_strings import device_string, is_other_device
+from porter_rules.device_strings import device_string, is_other_device, is_ported
 from porter_rules.nodes import argument, branches, string_value
 
 _NAME = re.compile(
@@ -58,9 +58,11 @@ def is_device_expression(node: cst.CSTNode, ctx: Context) -> bool:
 
 
 def has_index(node: cst.CSTNode, ctx: Context) -> bool:
-    """Whether a text spells a device with its index: nothing but a device has one."""
+    """Whether a text spells a device with its index, or is ported: nothing else has an index."""
     device = device_string(node, ctx)
-    return device is not None and device.index is not None
+    if device is not None:
+        return device.index is not None
+    return isinstance(node, cst.Call) and is_ported(node, ctx)
 
 
 def _gives_device(call: cst.Call, name: str, ctx: Context) -> bool:

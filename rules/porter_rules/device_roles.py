@@ -166,24 +166,18 @@ def _element(role: Role, ctx: Context) -> Use:
     siblings = elements(display)
     element = ctx.stack[len(around.stack) + 1]
     before = siblings[: next(i for i, e in enumerate(display.elements) if e is element)]
-    if any(is_runtime(s, ctx) and not _is_text(s) for s in siblings):
+    if any(is_runtime(s, ctx) and not has_index(s, ctx) for s in siblings):
         return Use.ELSEWHERE  # ported before: ["cuda", "cpu", accel.device_type]
     if role.outer == Role("receiver") and any(is_other_device(s) for s in siblings):
         return Use.TEXT  # ["cpu", "cuda"][torch.cuda.is_available()]
     if _is_pair_of_dict(role):
         return Use.PART
-    if any(has_index(s, ctx) or is_runtime(s, ctx) for s in siblings):
+    if any(has_index(s, ctx) for s in siblings):
         return Use.TEXT  # ["cuda", "cuda:1"], be the second one ported before or not
     option = string_value(before[-1]) or "" if before else ""
     if option.startswith("-") and names_device(option):
         return Use.TEXT  # main(["--device", "cuda"])
     return _listed(display, around)
-
-
-def _is_text(node: cst.BaseExpression) -> bool:
-    return (
-        isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "str"
-    )
 
 
 def _is_pair_of_dict(role: Role) -> bool:

@@ -12,7 +12,7 @@ import torch
 
 import porter_runtime
 from porter.engine import rewrite_source
-from porter.model import Level
+from porter.model import Level, Options
 
 SHIM_IMPORT = "import porter_runtime as accel\n"
 Run = Callable[[str], dict[str, Any]]
@@ -270,3 +270,10 @@ def test_a_function_for_map_location_that_has_a_name(run_on_cpu: Run, tmp_path: 
     text, _ = port(before)
     assert "map_location = accel.torch_device(rank)\n" in text
     assert run_on_cpu(before)["x"].tolist() == [0, 1, 2]
+
+
+def test_what_one_rule_has_ported_of_a_list_of_devices_is_its_index_to_the_next() -> None:
+    before = b"run(['cuda', 'cuda:1'])\n"
+    first = rewrite_source(before, options=Options(select=("PTR303",))).output
+    assert first.endswith(b"run(['cuda', str(accel.torch_device(1))])\n")
+    assert rewrite_source(first).output == rewrite_source(before).output
