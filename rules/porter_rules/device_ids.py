@@ -6,7 +6,7 @@ import libcst as cst
 
 from porter.rule import Context
 from porter_rules.device_strings import gives_text
-from porter_rules.nodes import is_runtime
+from porter_rules.nodes import alternatives, is_runtime
 
 
 def ported_ids(
@@ -35,22 +35,18 @@ def ported_ids(
 
 
 def ported_id(updated: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
-    """Return `accel.device_id(rank)` for a device or its index, alone or in a ternary."""
-    if is_none(updated) or _is_device_id(updated, ctx):
+    """Return `accel.device_id(rank)` for a device or its index, which may be None as well."""
+    if all(is_none(end) or _is_device_id(end, ctx) for end in alternatives(updated)):
         return updated
-    if isinstance(updated, cst.IfExp):
-        return updated.with_changes(
-            body=ported_id(updated.body, ctx), orelse=ported_id(updated.orelse, ctx)
-        )
     return ctx.runtime_call("device_id", updated)
 
 
-def is_none(node: cst.BaseExpression) -> bool:
+def is_none(node: cst.CSTNode) -> bool:
     """Whether this is the constant None."""
     return isinstance(node, cst.Name) and node.value == "None"
 
 
-def _is_device_id(node: cst.BaseExpression, ctx: Context) -> bool:
+def _is_device_id(node: cst.CSTNode, ctx: Context) -> bool:
     return (
         isinstance(node, cst.Call)
         and isinstance(node.func, cst.Attribute)

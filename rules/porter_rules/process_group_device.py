@@ -26,6 +26,11 @@ from porter_rules.nodes import argument, is_runtime
             "accel.dist_backend(), device_id=accel.device_id(device))",
         ),
         (
+            "torch.distributed.new_group([0], device_id=d if torch.cuda.is_available() else None)",
+            "torch.distributed.new_group("
+            "[0], device_id=accel.device_id(d if accel.is_available() else None))",
+        ),
+        (
             "m = FSDP(m, device_id=torch.cuda.current_device())",
             "m = FSDP(m, device_id=accel.torch_device(accel.current_device()))",
         ),
@@ -41,6 +46,7 @@ from porter_rules.nodes import argument, is_runtime
         "m = FSDP(m, device_id=accel.torch_device(rank))",
         "model = ONNXRuntimeDetector(path, device_id=0)",
         "torch.distributed.init_process_group(device_id=None)",
+        "torch.distributed.new_group([0], device_id=accel.device_id(r) if c else None)",
     ],
 )
 def process_group_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcome:
