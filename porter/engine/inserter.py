@@ -140,7 +140,7 @@ class Inserter:
         line_end = self._line_end(end)
         rest = self.source.data[end:line_end].strip()
         header = any(p.lineno == statement.lineno for p in self._parents(statement))
-        if header or (rest and not rest.startswith(b"#")):
+        if header or self._is_joined(statement) or (rest and not rest.startswith(b"#")):
             self._add(
                 Change(end, end, b"; " + self._text, "insertion", statement_at=2, follows=end)
             )
@@ -161,12 +161,19 @@ class Inserter:
         line_start = self.source.line_starts[self.source.first_line(statement) - 1]
         start = self.source.offset(statement.lineno, statement.col_offset)
         indent = self._indent(line_start)
-        if not decorators and line_start + len(indent) != start:  # `def f(): return x.cuda()`
+        joined = self._is_joined(statement) and not hasattr(statement, "body")
+        if joined or (not decorators and line_start + len(indent) != start):
+            # `def f(): return x.cuda()`, `\` and a line break before the statement
             self._add(Change(start, start, self._text + b"; ", "insertion"))
             return
         ending = self._ending(self.source.data[line_start : self._line_end(line_start)])
         new = indent + self._text + ending
         self._add(Change(line_start, line_start, new, "insertion", statement_at=len(indent)))
+
+    def _is_joined(self, statement: ast.stmt) -> bool:
+        """Whether a backslash joins the line to the one above, which says how it is indented."""
+        start = self.source.line_starts[statement.lineno - 1]
+        return self.source.data[max(0, start - 3) : start].rstrip(b"\r\n").endswith(b"\\")
 
     def _add(self, change: Change) -> None:
         self._changes[change.start, change.end] = change

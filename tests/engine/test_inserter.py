@@ -33,6 +33,16 @@ ACCEL = "import porter_runtime as accel"
             id="comment-on-the-line",
         ),
         pytest.param(
+            "if a:\n    \\\nimport torch\n    x.cuda()\n",
+            f"if a:\n    \\\nimport torch; {ACCEL}\n    x.to(accel.device_type)\n",
+            id="behind-an-import-that-a-backslash-indents",
+        ),
+        pytest.param(
+            "def f(x):\n    \\\nx.cuda()\n    import torch\n",
+            f"def f(x):\n    \\\n{ACCEL}; x.to(accel.device_type)\n    import torch\n",
+            id="before-a-statement-that-a-backslash-indents",
+        ),
+        pytest.param(
             "from torch import (\n    nn,  # a\n    optim,\n)\nx.cuda()\n",
             f"from torch import (\n    nn,  # a\n    optim,\n)\n{ACCEL}\nx.to(accel.device_type)\n",
             id="import-over-several-lines",
