@@ -6,7 +6,7 @@ import re
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Note, Outcome, rule
+from porter.rule import Context, Manual, Note, Outcome, Role, rule
 from porter_rules.availability_choice import choice, device_of_choice, has_index, use_of_chosen
 from porter_rules.device_arguments import Use
 from porter_rules.device_constructor import is_constructor
@@ -14,6 +14,7 @@ from porter_rules.device_roles import ported
 from porter_rules.device_strings import DeviceString, device_string
 from porter_rules.leaving import NPU_HANDLED
 from porter_rules.nodes import string_value
+from porter_rules.telling import is_telling
 
 _NPU = re.compile(r"(?<![a-z])npu", re.IGNORECASE)
 _PORTABLE = Note(NPU_HANDLED.why, whole=True)
@@ -21,6 +22,11 @@ _PORTABLE = Note(NPU_HANDLED.why, whole=True)
 _UNKNOWN = (
     '"cuda" is chosen by torch.cuda.is_available() for something of which it is not known '
     "whether it is a device; write accel.device_type if accel.is_available() where it is"
+)
+_GPU = (
+    '"gpu" is what Lightning, DALI and other libraries call CUDA\'s devices, and no NPU: choose it '
+    'by accel.device_type == "cuda", and for an NPU what the library has for one; where it is a '
+    "name of the program's own, test accel.is_available()"
 )
 
 
@@ -85,6 +91,7 @@ _UNKNOWN = (
     manual=[
         'mode = "cuda" if torch.cuda.is_available() else "auto"',
         'run("cuda" if torch.cuda.is_available() else None)',
+        'device = "gpu" if torch.cuda.is_available() else "cpu"',
     ],
     notes=[
         'd = "npu" if is_npu_available() else "cuda" if torch.cuda.is_available() else "cpu"',
@@ -92,6 +99,7 @@ _UNKNOWN = (
         'x = x.npu() if hasattr(torch, "npu") else x.cuda()',
     ],
     valid=[
+        "print(f\"on {'gpu' if torch.cuda.is_available() else 'cpu'}\")",
         'd = torch.device("cuda" if torch.cuda.is_available() and not args.no_cuda else "cpu")',
         'd = "cuda" if use_cuda else "cpu"',
         "t = torch.float16 if torch.cuda.is_available() else torch.float32",
@@ -114,7 +122,8 @@ def availability_ternary(original: cst.IfExp, updated: cst.IfExp, ctx: Context) 
     rule.
 
     A choice that knows the NPU already is left as a whole. So is one between "cuda" and something
-    that is no device, where it isn't known what it is for.
+    that is no device, where it isn't known what it is for, and one of "gpu", which is the name of
+    CUDA's devices in other libraries.
     """
     if _knows_npu(original):
         return None if updated.deep_equals(original) else _PORTABLE
@@ -122,12 +131,21 @@ def availability_ternary(original: cst.IfExp, updated: cst.IfExp, ctx: Context) 
     if found is None or ctx.within("npu_aware"):
         return None
     use = use_of_chosen(found, original, ctx)
+    if string_value(found.chosen) == "gpu" and _is_value(ctx.role(original)):
+        return Manual(_GPU, groups=ctx.guards)
     if use is Use.UNKNOWN and device_string(found.chosen, ctx) == DeviceString():
         return Manual(_UNKNOWN, groups=ctx.guards)
     device = device_of_choice(found, use, ctx)
     if device is None or (has_index(device, ctx) and _is_only_argument_of_constructor(ctx)):
         return None
     return ported(device, ctx.role(original), ctx)
+
+
+def _is_value(role: Role) -> bool:
+    """Whether something gets the choice as it is: it is no piece of a text, and no key."""
+    return role.kind in ("assign", "default", "keyword", "return", "value") or (
+        role.kind == "argument" and not is_telling(role.callee)
+    )
 
 
 def _knows_npu(node: cst.BaseExpression) -> bool:
