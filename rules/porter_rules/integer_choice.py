@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual, Outcome, rule
+from porter_rules.availability import asks_availability
 from porter_rules.device_names import names_device
 from porter_rules.torch_receivers import PIPELINES
 
@@ -25,7 +26,7 @@ _PLACES = ("assign", "keyword", "default", "return", "value")
         ),
         (
             "import torch\nm.to(1 if torch.cuda.is_available() else 'cpu')\n",
-            "import torch\nm.to(accel.torch_device(1) if accel.is_available() else 'cpu')\n",
+            "import torch\nm.to(accel.torch_device(1))\n",
         ),
         (
             "import torch\nfrom transformers import pipeline\n"
@@ -48,7 +49,8 @@ def integer_choice(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Out
 
     A bare index means CUDA to older versions of torch, and nothing on the CPU. Where the choice
     names a device, the index becomes `accel.torch_device(0)`, which on CUDA is the same device;
-    the test is ported as well. With -1 in the place of "cpu", the convention of Hugging Face's
+    the test is ported as well, and is not needed any more where the choice goes straight to
+    `.to(...)`. With -1 in the place of "cpu", the convention of Hugging Face's
     pipelines, it is ported where it goes straight to a pipeline; a variable that holds such a
     number may be compared or counted with, so it is left as a whole. So is a variable with which
     that is done, whatever stands in the place of "cpu".
@@ -72,4 +74,7 @@ def integer_choice(original: cst.IfExp, updated: cst.IfExp, ctx: Context) -> Out
             "`accel.torch_device(0) if accel.is_available() else -1`, and test "
             "accel.is_available() alone where it is compared or counted with"
         )
-    return updated.with_changes(body=ctx.runtime_call("torch_device", updated.body))
+    device = ctx.runtime_call("torch_device", updated.body)
+    if moved and asks_availability(original.test, ctx):
+        return device
+    return updated.with_changes(body=device)

@@ -164,7 +164,7 @@ def test_a_choice_with_the_cpu_is_ported_as_a_whole_or_not_at_all() -> None:
     )
     assert ported == (
         "import torch\n"
-        "m = m.to(accel.torch_device(0) if accel.is_available() else 'cpu')\n"
+        "m = m.to(accel.torch_device(0))\n"
         "device = 0 if torch.cuda.is_available() else -1\n"
         "count = 0 if accel.is_available() else -1\n"
     )
