@@ -6,15 +6,20 @@ from dataclasses import replace
 
 import libcst as cst
 
-from porter.rule import Context, Outcome, Ported, Role, rule
+from porter.rule import Context, Manual, Outcome, Ported, Role, rule
 from porter_rules.availability import choices
 from porter_rules.leaving import CUDA_BRANCH, FUSED, NPU_HANDLED, decides_fused
 from porter_rules.names import MIRRORED, torch_cuda_name
+from porter_rules.nodes import last_identifier
 
 _ASSERTED = Role("test", name="assert")
 _REFUSES = (
     "this assertion still refuses to run without an accelerator, as it was meant to: "
     "drop it if the code is to run on the CPU as well"
+)
+_BUILDS = (
+    "the test for CUDA decides about an extension that nvcc compiles, and stays: keep asking for "
+    'CUDA here, or ask for accel.device_type == "cuda"'
 )
 
 
@@ -85,6 +90,11 @@ _REFUSES = (
         "if t.device.type == 'cuda':\n    torch.cuda.nvtx.range_push('f')",
     ],
     manual=[
+        "from torch.utils.cpp_extension import CppExtension, CUDAExtension\n"
+        "if torch.cuda.is_available() or os.getenv('FORCE_CUDA') == '1':\n"
+        "    extension = CUDAExtension\nelse:\n    extension = CppExtension",
+        "from torch.utils.cpp_extension import CppExtension, CUDAExtension\n"
+        "extension = CUDAExtension if torch.cuda.is_available() else CppExtension",
         "torch.cuda.is_available = lambda: False",
         "@torch.jit.script\ndef f(x):\n    torch.cuda.synchronize()",
     ],
@@ -111,11 +121,11 @@ def cuda_name(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Co
     On CUDA the shim's names are torch.cuda's own objects. On an NPU they are torch.npu's, and
     without an accelerator each answers as torch.cuda does there, or does its job on the CPU.
 
-    A test for CUDA is only ported where what it guards can be ported as well; NVTX ranges in a
-    branch that is for CUDA alone stay. `assert torch.cuda.is_available()` still refuses to run
-    without an accelerator, which the finding says. Assignments to a name of torch.cuda and the
-    bodies of TorchScript functions are left: port them by hand. Names that only CUDA has are
-    PTR202's.
+    A test for CUDA is only ported where what it guards can be ported as well; one that decides
+    about a CUDAExtension, and NVTX ranges in a branch that is for CUDA alone, stay.
+    `assert torch.cuda.is_available()` still refuses to run without an accelerator, which the
+    finding says. Assignments to a name of torch.cuda and the bodies of TorchScript functions are
+    left: port them by hand. Names that only CUDA has are PTR202's.
     """
     if isinstance(original, cst.Call):
         return _imported_from_nvtx(original, updated, ctx)
@@ -132,7 +142,17 @@ def cuda_name(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Co
     if _decides_fused(ctx):
         return FUSED
     own = (ctx.guard,) if ctx.guard is not None else ()
+    if _builds(ctx):
+        return Manual(_BUILDS, groups=own)
     return Ported(node, (*own, *choices(ctx)), _REFUSES if ctx.fragment_role == _ASSERTED else "")
+
+
+def _builds(ctx: Context) -> bool:
+    """Whether the question decides about building with CUDAExtension."""
+    if ctx.within("builds_cuda"):
+        return True
+    chosen = (n for c in ctx.stack if isinstance(c, cst.IfExp) for n in (c.body, c.orelse))
+    return any(last_identifier(n) == "CUDAExtension" for n in chosen)
 
 
 def _decides_fused(ctx: Context) -> bool:
