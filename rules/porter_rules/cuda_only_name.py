@@ -6,7 +6,12 @@ import libcst as cst
 
 from porter.rule import Context, Outcome, rule
 from porter_rules.leaving import CUDA_BRANCH, NPU_HANDLED, cuda_only
-from porter_rules.names import HOMES, torch_cuda_name, why_refused
+from porter_rules.names import HOMES, ON_CUDA_ALONE, torch_cuda_name, why_refused
+
+_HANDLE = (
+    "cuda_stream is the raw handle of a CUDA stream, for code that is compiled for CUDA: port that "
+    f"code first (a stream of torch_npu has npu_stream), or {ON_CUDA_ALONE}"
+)
 
 
 @rule(
@@ -30,6 +35,7 @@ from porter_rules.names import HOMES, torch_cuda_name, why_refused
         "if torch.cuda._initialized:\n    states = get_device_states(*args)",
         "torch.cuda.no_such_name()",
         "callback = torch.cuda.temperature",
+        "launch(torch.cuda.current_stream(x.device).cuda_stream)",
         "from torch import cuda\ncuda.cudart()",
         "if torch.cuda.is_available():\n    major, _ = torch.cuda.get_device_capability()",
         "def is_fast():\n    if not torch.cuda.is_available():\n        return False\n"
@@ -64,6 +70,8 @@ def cuda_only_name(
     """
     if isinstance(original, cst.Call):
         name = torch_cuda_name(original.func, ctx)
+    elif _is_raw_handle(original, ctx):
+        return cuda_only(_HANDLE, ctx)
     elif _belongs_to_outer_node(original, ctx):
         return None
     else:
@@ -76,6 +84,14 @@ def cuda_only_name(
     if ctx.within("npu_aware"):
         return NPU_HANDLED
     return CUDA_BRANCH if ctx.within("cuda_branch") else cuda_only(why, ctx)
+
+
+def _is_raw_handle(node: cst.BaseExpression, ctx: Context) -> bool:
+    """Whether the node is `.cuda_stream` of a stream that torch.cuda gives here."""
+    match node:
+        case cst.Attribute(value=cst.Call(func=func), attr=cst.Name(value="cuda_stream")):
+            return (torch_cuda_name(func, ctx) or "").endswith(("_stream", "Stream"))
+    return False
 
 
 def _belongs_to_outer_node(node: cst.CSTNode, ctx: Context) -> bool:
