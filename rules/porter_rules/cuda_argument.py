@@ -7,6 +7,7 @@ import libcst as cst
 from porter.rule import Context
 from porter_rules.device_strings import device_string
 from porter_rules.nodes import is_runtime
+from porter_rules.receivers import is_tensor_like
 
 
 def ported_device(
@@ -19,7 +20,9 @@ def ported_device(
     match original:
         case cst.Name(value="None"):
             return ctx.runtime("device_type")
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="get_device")), args=[]):
+        case cst.Call(
+            func=cst.Attribute(value=owner, attr=cst.Name(value="get_device")), args=[]
+        ) if is_tensor_like(owner):
             assert isinstance(updated, cst.Call)
             assert isinstance(updated.func, cst.Attribute)
             # get_device() is -1 on the CPU, which is no index.

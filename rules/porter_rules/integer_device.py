@@ -8,6 +8,7 @@ from porter.rule import Context, Manual, Outcome, rule
 from porter_rules.names import mirrors
 from porter_rules.nodes import argument
 from porter_rules.ranks import is_rank
+from porter_rules.receivers import is_tensor_like
 from porter_rules.torch_receivers import PIPELINES, is_torch
 
 _INDEX_NAMES = frozenset({"i", "j", "idx", "index", "gpu_idx", "gpu_index", "device_idx"})
@@ -80,6 +81,8 @@ _INDEX_NAMES = frozenset({"i", "j", "idx", "index", "gpu_idx", "gpu_index", "dev
         "import torch\nx = torch.zeros(1, device=device)  # cuda\n",
         "from transformers import pipeline\npipeline('fill-mask', device=-1)  # cuda\n",
         "d = get_device()  # cuda\n",
+        "import torch\nx = torch.zeros(3, device=self.get_device())  # cuda\n",
+        "x = x.to(self.get_device())  # cuda\n",
         "import chainer\nevaluate(model, device=gpu_id)  # cuda\n",
         "print(f'cuda {rank}', rank)\n",
     ],
@@ -91,7 +94,7 @@ def integer_device(original: cst.Call, updated: cst.Call, ctx: Context) -> Outco
     nothing at all without an accelerator. `.to(0)`, `.to(rank)`, `device=local_rank` and
     `torch.device(0)` become `accel.torch_device(...)`, which on CUDA is the same device and on the
     CPU drops the index. `.to(x.get_device())` becomes `.to(x.device)`: for a tensor on the CPU
-    get_device() is -1, which is no device.
+    get_device() is -1, which is no device. `self.get_device()` is a method of your own.
 
     Types are not known, so this goes by what can be seen: a literal is rewritten where the
     receiver is made by torch, or has a name that tensors and models have; a variable where it is
@@ -160,7 +163,7 @@ def _typed(value: cst.BaseExpression, ctx: Context, *, loose: bool) -> cst.BaseE
     """
     match value:
         case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="get_device")), args=[]):
-            if ctx.qualified(value.func) is None:
+            if ctx.qualified(value.func) is None and is_tensor_like(owner):
                 return cst.Attribute(owner, cst.Name("device"))
             return None
         case cst.Integer():

@@ -44,6 +44,11 @@ def is_class(node: cst.BaseExpression, ctx: Context) -> bool:
     return qualified == f".{last}" or (last[:1].isupper() and not last.isupper())
 
 
+def is_tensor_like(node: cst.BaseExpression) -> bool:
+    """Whether it can be a tensor: `self`, `cls` and `super()` are objects of the program's own."""
+    return not (isinstance(node, cst.Name) and node.value in ("self", "cls")) and not is_super(node)
+
+
 def is_super(node: cst.BaseExpression) -> bool:
     """Whether it is a call of `super`."""
     return isinstance(node, cst.Call) and getattr(node.func, "value", None) == "super"

@@ -63,6 +63,10 @@ _KEYWORDS = frozenset({*_PARAMETERS, "memory_format"})
         ),
         ("buf = torch.zeros(3).cuda(x.get_device())", "buf = torch.zeros(3).to(x.device)"),
         (
+            "x = x.cuda(self.get_device(), non_blocking=True)",
+            "x = x.to(accel.torch_device(self.get_device()), non_blocking=True)",
+        ),
+        (
             "x.cuda(memory_format=torch.channels_last)",
             "x.to(accel.device_type, memory_format=torch.channels_last)",
         ),
