@@ -8,6 +8,7 @@ from porter.rule import Context, Outcome, rule
 from porter_rules.device_strings import gives_text
 from porter_rules.leaving import NPU_HANDLED
 from porter_rules.nodes import is_runtime
+from porter_rules.receivers import is_tensor_like
 
 
 @rule(
@@ -40,6 +41,7 @@ from porter_rules.nodes import is_runtime
         "class Batch:\n    def record_stream(self, stream): ...\nx = torch.cuda.Stream()",
         "import porter_runtime as accel\naccel.record_stream(x, torch.cuda.current_stream())",
         "s = torch.cuda.Stream()\nself.record_stream()",
+        "s = torch.cuda.Stream()\nself.record_stream(batch)",
         "s = torch.cuda.Stream()\nx.record_stream(*args)",
         "batch.record_stream(stream=torch.cuda.current_stream())",
         "f'cuda:{i}'.record_stream(torch.cuda.current_stream())",
@@ -53,12 +55,15 @@ def record_stream(original: cst.Call, updated: cst.Call, ctx: Context) -> Outcom
     is in use.
 
     On CUDA and on an NPU the shim calls the method. Written only in files that have something
-    else of CUDA's; a call with other arguments than one stream is a method of your own.
+    else of CUDA's; a call with other arguments than one stream, or on `self`, is a method of your
+    own.
     """
     func = updated.func
     if not isinstance(func, cst.Attribute) or func.attr.value != "record_stream":
         return None
-    if len(updated.args) != 1 or is_runtime(func, ctx) or gives_text(func.value, ctx):
+    if len(updated.args) != 1 or is_runtime(func, ctx):
+        return None
+    if not is_tensor_like(func.value) or gives_text(func.value, ctx):
         return None
     (stream,) = updated.args
     if stream.star or stream.keyword is not None:
