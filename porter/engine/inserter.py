@@ -14,6 +14,7 @@ from functools import cached_property
 
 from porter.engine.module_head import (
     behind_docstring,
+    brings_all,
     fixed_statements,
     import_to_follow,
     is_torch_import,
@@ -121,8 +122,14 @@ class Inserter:
 
     def _insert_at_top(self) -> None:
         body = self.tree.body
+        # A star import may bring torch, so that functions can run before torch's own import.
+        at_once = brings_all(body)
         first_use = min(
-            (u.fragment.start for u in self._for_top if _innermost_function(u.place.scope) is None),
+            (
+                u.fragment.start
+                for u in self._for_top
+                if at_once or _innermost_function(u.place.scope) is None
+            ),
             default=len(self.source.data),
         )
         fixed = fixed_statements(body)

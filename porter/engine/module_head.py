@@ -48,6 +48,11 @@ def import_to_follow(body: list[ast.stmt]) -> ast.stmt | None:
     return body[max([last, *stars])]
 
 
+def brings_all(body: list[ast.stmt]) -> bool:
+    """Whether a star import stands in the head."""
+    return any(map(_is_star_import, body[: _head(body)]))
+
+
 def is_torch_import(statement: ast.stmt) -> bool:
     """Whether a statement imports torch, something of it, or a project's own name `torch`."""
     match statement:

@@ -53,6 +53,13 @@ ACCEL = "import porter_runtime as accel"
             id="behind-a-later-star",
         ),
         pytest.param(
+            "from utils import *\ndef setup():\n    torch.cuda.synchronize()\nsetup()\n"
+            "from torch.nn import Linear\n",
+            f"from utils import *\n{ACCEL}\ndef setup():\n    accel.synchronize()\nsetup()\n"
+            "from torch.nn import Linear\n",
+            id="torch-comes-with-a-star-and-runs-before-its-late-import",
+        ),
+        pytest.param(
             "import torch\nx.cuda()\nfrom utils import *\n",
             f"import torch\n{ACCEL}\nx.to(accel.device_type)\nfrom utils import *\n",
             id="star-behind-the-first-use",
