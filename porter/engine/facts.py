@@ -92,8 +92,8 @@ class FileFacts:
         functions, "kernel:x" for each of the kernels, "cuda_kernels" where a
         torch.autograd.Function asks for CUDA, or the file writes kernels itself,
         "bitsandbytes_module" where statements outside of functions name layers of bitsandbytes,
-        "holds_npu:x" for a dict `x` that gets an entry for the NPU, and "other_framework" where
-        the file imports one, and says nothing of torch.
+        "holds_npu:x" for a dict `x` that gets an entry for the NPU, "builds_cuda" where the file
+        names CUDAExtension, and "other_framework" where it imports one, and says nothing of torch.
         """
         flags = {f"owns_cuda:{name}" for name in self.owners}
         if self.owners:
@@ -111,6 +111,8 @@ class FileFacts:
             flags.add("bitsandbytes_module")
         if b"'npu']" in self.data or b'"npu"]' in self.data:
             flags.update(f"holds_npu:{m[1].decode()}" for m in _NPU_KEYS.finditer(self.data))
+        if b"CUDAExtension" in self.data:
+            flags.add("builds_cuda")
         if not _TORCH.search(self.data) and _FRAMEWORK.search(self.data):
             flags.add("other_framework")
         return frozenset(flags)

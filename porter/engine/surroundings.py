@@ -90,13 +90,13 @@ def if_flags(
     """Return whether the test is negated, and the flags of the statement.
 
     "guard" where the test asks whether CUDA is there, and "moves_nothing:" with the name of the
-    guard's vote group where the branch for CUDA moves no data to the device; "builds_cuda" where
-    that branch names CUDAExtension; "npu_aware" where this test, or another one of the same ladder,
-    asks for an NPU or its HCCL; "cuda_kernel" where `is_cuda` or a comparison with "cuda" decides
-    whether the branch calls or imports something that has "cuda" in its name, is called like a
-    compiled extension, or is a function of torch.autograd that does so; "cuda_branch" where the
-    test compares with "cuda" and the branch holds nothing but what CUDA alone has; "refuses_cuda"
-    where the test and the only statement under it ask whether CUDA is wanted but not there.
+    guard's vote group where the branch for CUDA moves no data to the device; "npu_aware" where
+    this test, or another one of the same ladder, asks for an NPU or its HCCL; "cuda_kernel" where
+    `is_cuda` or a comparison with "cuda" decides whether the branch calls or imports something that
+    has "cuda" in its name, is called like a compiled extension, or is a function of torch.autograd
+    that does so; "cuda_branch" where the test compares with "cuda" and the branch holds nothing but
+    what CUDA alone has; "refuses_cuda" where the test and the only statement under it ask whether
+    CUDA is wanted but not there.
 
     `ladders` holds what is known of the file's ladders, and is added to.
     """
@@ -109,8 +109,6 @@ def if_flags(
         guarded = node.orelse if negated else node.body
         if not _moves(guarded, source):
             flags.add(f"moves_nothing:{guard_group(node, source)}")
-        if b"CUDAExtension" in _text(guarded, source):
-            flags.add("builds_cuda")
     if _ladder_knows_npu(node, source, ladders):
         flags.add("npu_aware")
     if b".is_cuda" in test or _ASKS_FOR_CUDA.search(test):

@@ -6,20 +6,16 @@ from dataclasses import replace
 
 import libcst as cst
 
-from porter.rule import Context, Manual, Outcome, Ported, Role, rule
+from porter.rule import Context, Outcome, Ported, Role, rule
 from porter_rules.availability import choices
-from porter_rules.leaving import CUDA_BRANCH, FUSED, NPU_HANDLED, decides_fused
+from porter_rules.leaving import BUILDS_CUDA, CUDA_BRANCH, FUSED, NPU_HANDLED, decides_fused
 from porter_rules.names import MIRRORED, torch_cuda_name
-from porter_rules.nodes import last_identifier
 
+_QUESTIONS = frozenset({"is_available", "device_count"})
 _ASSERTED = Role("test", name="assert")
 _REFUSES = (
     "this assertion still refuses to run without an accelerator, as it was meant to: "
     "drop it if the code is to run on the CPU as well"
-)
-_BUILDS = (
-    "the test for CUDA decides about an extension that nvcc compiles, and stays: keep asking for "
-    'CUDA here, or ask for accel.device_type == "cuda"'
 )
 
 
@@ -88,13 +84,15 @@ _BUILDS = (
         "opt = AdamW(params, fused=torch.cuda.is_available())",
         "if is_npu_available():\n    pass\nelif torch.cuda.is_available():\n    pass",
         "if t.device.type == 'cuda':\n    torch.cuda.nvtx.range_push('f')",
-    ],
-    manual=[
-        "from torch.utils.cpp_extension import CppExtension, CUDAExtension\n"
-        "if torch.cuda.is_available() or os.getenv('FORCE_CUDA') == '1':\n"
-        "    extension = CUDAExtension\nelse:\n    extension = CppExtension",
+        "import torch\nfrom torch.utils.cpp_extension import CppExtension, CUDAExtension\n"
+        "if torch.cuda.is_available() or FORCE_CUDA:\n    extension = CUDAExtension\n",
+        "import torch\nfrom torch.utils import cpp_extension\n"
+        "use_cuda = torch.cuda.is_available() and CUDA_HOME is not None\n"
+        "ext = cpp_extension.CUDAExtension if use_cuda else cpp_extension.CppExtension\n",
         "from torch.utils.cpp_extension import CppExtension, CUDAExtension\n"
         "extension = CUDAExtension if torch.cuda.is_available() else CppExtension",
+    ],
+    manual=[
         "torch.cuda.is_available = lambda: False",
         "@torch.jit.script\ndef f(x):\n    torch.cuda.synchronize()",
     ],
@@ -121,11 +119,12 @@ def cuda_name(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Co
     On CUDA the shim's names are torch.cuda's own objects. On an NPU they are torch.npu's, and
     without an accelerator each answers as torch.cuda does there, or does its job on the CPU.
 
-    A test for CUDA is only ported where what it guards can be ported as well; one that decides
-    about a CUDAExtension, and NVTX ranges in a branch that is for CUDA alone, stay.
-    `assert torch.cuda.is_available()` still refuses to run without an accelerator, which the
-    finding says. Assignments to a name of torch.cuda and the bodies of TorchScript functions are
-    left: port them by hand. Names that only CUDA has are PTR202's.
+    A test for CUDA is only ported where what it guards can be ported as well; NVTX ranges in a
+    branch that is for CUDA alone stay, and so does the question in a script that builds CUDA
+    sources, whose answer picks nvcc. `assert torch.cuda.is_available()` still refuses to run
+    without an accelerator, which the finding says. Assignments to a name of torch.cuda and the
+    bodies of TorchScript functions are left: port them by hand. Names that only CUDA has are
+    PTR202's.
     """
     if isinstance(original, cst.Call):
         return _imported_from_nvtx(original, updated, ctx)
@@ -136,23 +135,15 @@ def cuda_name(original: cst.BaseExpression, updated: cst.BaseExpression, ctx: Co
         return NPU_HANDLED
     if ctx.within("cuda_branch"):
         return CUDA_BRANCH
+    if name in _QUESTIONS and ctx.within("builds_cuda"):
+        return BUILDS_CUDA
     node = _in_shim(MIRRORED[name], ctx)
     if name != "is_available":
         return node
     if _decides_fused(ctx):
         return FUSED
     own = (ctx.guard,) if ctx.guard is not None else ()
-    if _builds(ctx):
-        return Manual(_BUILDS, groups=own)
     return Ported(node, (*own, *choices(ctx)), _REFUSES if ctx.fragment_role == _ASSERTED else "")
-
-
-def _builds(ctx: Context) -> bool:
-    """Whether the question decides about building with CUDAExtension."""
-    if ctx.within("builds_cuda"):
-        return True
-    chosen = (n for c in ctx.stack if isinstance(c, cst.IfExp) for n in (c.body, c.orelse))
-    return any(last_identifier(n) == "CUDAExtension" for n in chosen)
 
 
 def _decides_fused(ctx: Context) -> bool:

@@ -14,6 +14,12 @@ CUDA_BRANCH = Note(
 )
 """A test for CUDA, and its branch, that are both left as they are on purpose."""
 
+BUILDS_CUDA = Note(
+    "asks for CUDA in a script that builds CUDA sources, which need nvcc: left, since False is the "
+    "right answer elsewhere"
+)
+"""A question of a build script, which picks CUDAExtension or its sources by the answer."""
+
 REFUSES_CUDA = (
     'asks whether "cuda" was wanted where CUDA is not available; left, since that holds on an NPU '
     "as well; compare with accel.device_type too where the default device has to be refused"
