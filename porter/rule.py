@@ -159,10 +159,13 @@ class Context:
 
     def runtime(self, attribute: str) -> cst.Attribute:
         """Return `accel.<attribute>`, under the alias that this file uses."""
-        name = cst.Name(self.alias)
-        self.runtime_nodes.add(id(name))
-        self._kept.append(name)  # so that no other node gets its id
-        return cst.Attribute(name, cst.Name(attribute))
+        return cst.Attribute(self.naming_runtime(cst.Name(self.alias)), cst.Name(attribute))
+
+    def naming_runtime(self, node: Node) -> Node:
+        """Return the node, as one for which the shim has to be imported where it is kept."""
+        self.runtime_nodes.add(id(node))
+        self._kept.append(node)  # so that no other node gets its id
+        return node
 
     def runtime_call(self, attribute: str, *arguments: cst.BaseExpression) -> cst.Call:
         """Return `accel.<attribute>(<arguments>)`."""

@@ -80,9 +80,7 @@ def string_annotation(
         return None
     if ctx.within("npu_aware"):
         return NPU_HANDLED
-    node = updated.with_changes(value=value)
-    ctx.runtime_nodes.add(id(node))  # the string names the shim, which has to be imported
-    return node
+    return ctx.naming_runtime(updated.with_changes(value=value))
 
 
 def _torch_cuda_name(chain: str, ctx: Context) -> str | None:

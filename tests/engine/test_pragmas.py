@@ -252,3 +252,11 @@ def test_rules_that_are_not_asked_still_hold_others_back() -> None:
     text = f"import torch\nok = {test}\n"
     assert port(text, select=("PTR201",)).output == text.encode()
     assert port(text, select=("PTR201",)).findings == ()
+
+
+def test_an_annotation_in_quotes_that_is_kept_asks_for_no_import() -> None:
+    data = (
+        b"import torch\n"
+        b"def f() -> Optional['torch.cuda.Event']: ...  # porter: ignore[PTR207] meant for CUDA\n"
+    )
+    assert rewrite_source(data).output == data
