@@ -199,6 +199,7 @@ STRINGS = (
     "pin_memory",
     "fork",
     "local_rank",
+    *("device_ids", "output_device"),
     *("flash-attn", "xformers", "bitsandbytes", "cupy-", "nvidia-", "+cu1", "/cu1"),
 )
 """A string that holds one of these, in any case and without blanks, may be a site."""
