@@ -162,8 +162,8 @@ ATTRIBUTES = frozenset(
     is_torch_cuda_available
     GradScaler is_autocast_enabled get_autocast_gpu_dtype is_autocast_available
     set_autocast_enabled set_autocast_gpu_dtype fork_rng
-    is_nccl_available ProcessGroupNCCL DataParallel data_parallel DistributedDataParallel
-    convert_sync_batchnorm
+    is_nccl_available ProcessGroupNCCL _check_for_nccl_backend _make_nccl_premul_sum
+    DataParallel data_parallel DistributedDataParallel convert_sync_batchnorm
     flash_attention s2_attention sdp_attention xformers_attention load_in_8bit load_in_4bit tf32
     """.split()
 )

@@ -7,6 +7,14 @@ import libcst as cst
 from porter.rule import Context, Imported, ImportOutcome, Manual, Note, Outcome, import_rule, rule
 
 _CLASS = "ProcessGroupNCCL"
+_PRIVATE = {
+    "_check_for_nccl_backend": "is private and knows NCCL alone: compare "
+    "`dist.get_backend(group)` with accel.dist_backend()",
+    "_make_nccl_premul_sum": "makes a reduction that NCCL alone has: use ReduceOp.SUM, and "
+    "multiply before it",
+}
+"""Private functions of torch.distributed about NCCL, and what to do about each."""
+
 _WHY = (
     "its options and methods are NCCL's own: make process groups with "
     "`dist.new_group(...)` without `pg_options` off CUDA, and keep this under "
@@ -17,11 +25,12 @@ _WHY = (
 @rule(
     "PTR508",
     on=cst.Attribute,
-    needs=("NCCL",),
+    needs=("NCCL", "nccl"),
     manual=[
         "options = torch.distributed.ProcessGroupNCCL.Options()",
         "import torch.distributed as dist\n"
         "isinstance(group, dist.distributed_c10d.ProcessGroupNCCL)\n",
+        "import torch\nop = torch.distributed._make_nccl_premul_sum(factor)\n",
     ],
     valid=['hasattr(torch.distributed, "ProcessGroupNCCL")'],
 )
@@ -30,9 +39,12 @@ def nccl_process_group(original: cst.Attribute, updated: cst.Attribute, ctx: Con
 
     Its options and methods are NCCL's own, so nothing is rewritten: make process groups with
     `dist.new_group(...)` without `pg_options` off CUDA, and keep the class under a test for CUDA.
-    The NPU's counterpart, ProcessGroupHCCL, is torch_npu's and has other options.
+    The NPU's counterpart, ProcessGroupHCCL, is torch_npu's and has other options. Private
+    functions of torch.distributed that know NCCL alone are reported as well.
     """
     qualified = ctx.qualified(original) or ""
+    if original.attr.value in _PRIVATE and qualified.startswith("torch."):
+        return Manual(f"`{original.attr.value}` {_PRIVATE[original.attr.value]}")
     if original.attr.value != _CLASS or not qualified.startswith("torch."):
         return None
     return Manual(f"`{_CLASS}` is missing where torch is built without NCCL, and {_WHY}")
