@@ -181,10 +181,11 @@ def _is_new(finding: Finding, new: frozenset[int], text: Sequence[bytes]) -> boo
 
 
 def _explained(finding: Finding) -> Finding:
-    """Give a finding that porter can port the words of its rule, where it has none."""
-    if finding.message or finding.level is not Level.REWRITTEN:
+    """Give a finding that porter can port the words of its rule, before a remark of its own."""
+    if finding.level is not Level.REWRITTEN:
         return finding
-    return replace(finding, message=_summary(finding.code))
+    remark = finding.message[:1].upper() + finding.message[1:]
+    return replace(finding, message=f"{_summary(finding.code)} {remark}".rstrip())
 
 
 @lru_cache

@@ -67,6 +67,13 @@ def test_text(sources: Path, porter: Porter) -> None:
     assert lines[-2:] == ["3 findings in 1 file", "3 findings to be fixed by `porter check --fix`"]
 
 
+def test_a_remark_of_a_site_follows_what_its_rule_says(folder: Path, porter: Porter) -> None:
+    (folder / "a.py").write_text("import torch\nassert torch.cuda.is_available()\n")
+    summary = next(rule.summary for rule in all_rules() if rule.code == "PTR201")
+    first = porter("check", "--all", "a.py").out.decode().splitlines()[0]
+    assert first.startswith(f"a.py:2:8: PTR201 {summary} This assertion still refuses")
+
+
 def test_nothing_found_is_nothing_said(folder: Path, porter: Porter) -> None:
     (folder / "a.py").write_text("# torch.cuda\nlog('x.cuda() runs on cuda:0')\n")
     assert porter("check", "--all") == porter("check", "--all", "a.py")
