@@ -17,6 +17,7 @@ from porter_rules.device_constructor import resolved
 from porter_rules.device_strings import DeviceString, device_string, looks_like_device
 from porter_rules.device_subjects import Subject, is_simple, subject
 from porter_rules.leaving import NPU_HANDLED
+from porter_rules.names import mirrors
 from porter_rules.nodes import elements, is_runtime, string_value
 
 _UNKNOWN = (
@@ -140,7 +141,8 @@ def _equal(
 
 
 def _is_torch_device(node: cst.BaseExpression, ctx: Context) -> bool:
-    return isinstance(node, cst.Name) and ctx.instances.get(node.value) == "torch.device"
+    made_by = ctx.instances.get(node.value, "") if isinstance(node, cst.Name) else ""
+    return made_by == "torch.device" or mirrors(made_by, "torch_device")
 
 
 def _listed(updated: cst.Comparison, found: Subject, ctx: Context) -> Outcome:

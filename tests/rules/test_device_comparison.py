@@ -189,3 +189,10 @@ def test_both_sides_of_a_comparison_of_strings() -> None:
         "self.last_device == str(accel.torch_device(k))): ...\n"
     )
     assert not manual
+
+
+def test_a_variable_that_the_shim_made_a_device_is_one_to_the_next_run() -> None:
+    text, rewritten, manual = port("d = torch.device(f'cuda:{i}')\nok = d == 'cuda'\n")
+    assert text == "d = accel.torch_device(i)\nok = d == 'cuda'\n"
+    assert (rewritten, manual) == ([("PTR301", 1)], [("PTR305", 2)])
+    assert port(SHIM_IMPORT + text)[0] == text
