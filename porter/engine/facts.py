@@ -27,8 +27,12 @@ _SCRIPTED = re.compile(rb"script(?:\(| as )")
 """`torch.jit.script(model)`; the decorator has a test of its own."""
 
 _NPU_KEYS = re.compile(rb"\b(\w+)\[[\"']npu[\"']\]\s*=(?!=)")
-_TORCH = re.compile(rb"(?<![\w.])torch")
-"""`torch`, `torchvision`; not `accel.torch_device`, which a port brings."""
+_TORCH = re.compile(
+    rb"^[ \t]*(?:import|from)[ \t][^\n#]*(?<![\w.])torch"
+    rb"|^[ \t]*from[ \t]+[\w.]*(?:porter_runtime|_accel)[ \t]+import\b",
+    re.MULTILINE,
+)
+"""Imports of torch, and of names of the shim that were torch's; a port leaves them such."""
 
 _FRAMEWORK = re.compile(
     rb"^[ \t]*(?:import|from)[ \t]+(?:chainer|cupy|jax|mindspore|mxnet|paddle|tensorflow)\b",

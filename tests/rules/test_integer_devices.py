@@ -184,9 +184,18 @@ def test_files_without_any_other_site_are_not_parsed_for_it() -> None:
     assert port(text) == (text, {})
 
 
-def test_a_file_of_another_framework_stays_one_when_it_is_ported() -> None:
-    text = "import jax\ny = x.cuda(rank)\nx = x.to(rank)\n"
-    ported, _ = port(text)
-    assert ported == "import jax\ny = x.to(accel.torch_device(rank))\nx = x.to(rank)\n"
-    again = f"import jax\n{IMPORT}{ported.removeprefix('import jax')}"
-    assert rewrite_source(again.encode()).output == again.encode()
+@pytest.mark.parametrize(
+    ("site", "after", "moved"),
+    [
+        ("y = x.cuda(rank)", "y = x.to(accel.torch_device(rank))", False),
+        ("torch.cuda.init()", "accel.init()", False),
+        ("from torch.cuda import init", "from porter_runtime import init", True),
+    ],
+)
+def test_a_file_is_of_the_same_framework_when_it_is_ported(
+    site: str, after: str, moved: bool
+) -> None:
+    first = rewrite_source(f"import jax\n{site}\nx = x.to(rank)\n".encode()).output
+    assert after in first.decode()
+    assert (b"x = x.to(rank)\n" in first) is not moved
+    assert rewrite_source(first).output == first
