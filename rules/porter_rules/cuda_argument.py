@@ -5,8 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context
-from porter_rules.device_strings import device_string
-from porter_rules.nodes import is_runtime
+from porter_rules.device_strings import device_string, is_ported
 from porter_rules.receivers import is_tensor_like
 
 
@@ -27,13 +26,4 @@ def ported_device(
             assert isinstance(updated.func, cst.Attribute)
             # get_device() is -1 on the CPU, which is no index.
             return updated.func.with_changes(attr=cst.Name("device"))
-    if is_runtime(updated, ctx) and not _is_index(updated):
-        return updated
-    return ctx.runtime_call("torch_device", updated)
-
-
-def _is_index(node: cst.BaseExpression) -> bool:
-    match node:
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value="current_device" | "device_count"))):
-            return True
-    return False
+    return updated if is_ported(updated, ctx) else ctx.runtime_call("torch_device", updated)

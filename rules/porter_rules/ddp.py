@@ -41,6 +41,11 @@ _ARGUMENTS = Manual(
             "m, accel.device_ids(rank), accel.device_id(rank))\n",
         ),
         (
+            "import torch.nn as nn\nm = nn.parallel.DistributedDataParallel(m, [r], 'cuda:1')\n",
+            "import torch.nn as nn\nm = nn.parallel.DistributedDataParallel("
+            "m, accel.device_ids(r), accel.device_id(str(accel.torch_device(1))))\n",
+        ),
+        (
             "m = MMDistributedDataParallel(m, device_ids=[torch.cuda.current_device()])",
             "m = MMDistributedDataParallel(m, device_ids=accel.device_ids(accel.current_device()))",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context, Manual
-from porter_rules.device_strings import DeviceString, device_string
+from porter_rules.device_strings import DeviceString, device_string, gives_text
 from porter_rules.nodes import argument
 
 _STARRED = Manual(
@@ -34,8 +34,10 @@ def resolved(call: cst.Call, ctx: Context) -> cst.Call | Manual | None:
         return None
     if any(a.star for a in call.args) or len(call.args) > 2:
         return _STARRED
-    if len(call.args) > 1 and (index is None or index is kind or not _may_be_index(index, found)):
+    if index is kind or (index is not None and not _may_be_index(index, found, ctx)):
         return None  # torch refuses that
+    if len(call.args) > 1 and index is None:
+        return None  # and that
     if index is None and found.index is None:
         return call.with_changes(args=[kind.with_changes(value=found.as_device(ctx))])
     if index is None:
@@ -46,5 +48,6 @@ def resolved(call: cst.Call, ctx: Context) -> cst.Call | Manual | None:
     return call.with_changes(func=ctx.runtime("torch_device"), args=[arg])
 
 
-def _may_be_index(index: cst.Arg, device: DeviceString) -> bool:
-    return device.index is None and not isinstance(index.value, cst.BaseString)
+def _may_be_index(index: cst.Arg, device: DeviceString, ctx: Context) -> bool:
+    text = isinstance(index.value, cst.BaseString) or gives_text(index.value, ctx)
+    return device.index is None and not text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.rule import Context
-from porter_rules.device_strings import gives_text
+from porter_rules.device_strings import device_string, gives_text
 from porter_rules.nodes import alternatives, is_runtime
 
 
@@ -36,6 +36,9 @@ def ported_ids(
 
 def ported_id(updated: cst.BaseExpression, ctx: Context) -> cst.BaseExpression:
     """Return `accel.device_id(rank)` for a device or its index, which may be None as well."""
+    spelled = device_string(updated, ctx)
+    if spelled is not None:
+        updated = spelled.as_device(ctx)
     if all(is_none(end) or _is_device_id(end, ctx) for end in alternatives(updated)):
         return updated
     return ctx.runtime_call("device_id", updated)

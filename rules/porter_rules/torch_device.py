@@ -59,6 +59,7 @@ _PUT_TOGETHER = (
         'd = torch.device("cuda", *rest)',
         'd = torch.device("cuda", **options)',
         'd = torch.device(f"cuda:{a}{b}")',
+        'd = torch.device("cuda", "cuda:" + str(i))',
     ],
     valid=[
         'd = torch.device("cpu")',

@@ -199,3 +199,9 @@ def test_a_file_is_of_the_same_framework_when_it_is_ported(
     assert after in first.decode()
     assert (b"x = x.to(rank)\n" in first) is not moved
     assert rewrite_source(first).output == first
+
+
+def test_what_a_name_of_torch_cuda_holds_is_an_index_until_it_is_known_for_a_device() -> None:
+    ported, _ = port("x = y.cuda(torch.cuda.current_stream().device_index)\n")
+    assert ported == "x = y.to(accel.torch_device(accel.current_stream().device_index))\n"
+    assert port(IMPORT + ported)[0] == ported
