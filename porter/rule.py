@@ -65,6 +65,9 @@ class Mirrored:
     attribute: str
 
 
+OWN = "own:"
+"""How the name of a vote group begins that has no members outside of the fragment."""
+
 Outcome = cst.CSTNode | Ported | Manual | Note | None
 ImportOutcome = Mirrored | Manual | Note | None
 

@@ -168,7 +168,8 @@ class Inserter:
         line_start = self.source.line_starts[self.source.first_line(statement) - 1]
         start = self.source.offset(statement.lineno, statement.col_offset)
         indent = self._indent(line_start)
-        joined = self._is_joined(statement) and not hasattr(statement, "body")
+        is_block = hasattr(statement, "body") or isinstance(statement, ast.Match)
+        joined = self._is_joined(statement) and not is_block
         if joined or (not decorators and line_start + len(indent) != start):
             # `def f(): return x.cuda()`, `\` and a line break before the statement
             self._add(Change(start, start, self._text + b"; ", "insertion"))

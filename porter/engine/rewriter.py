@@ -29,6 +29,7 @@ _VETOED = (
     "hand: port that one, then run porter again"
 )
 _COMMENT = "left, since porting would lose a comment inside: move the comment out of the expression"
+_TARGET = "its port is a call, to which nothing can be assigned: port this by hand"
 _MODULE = cst.Module([])
 
 _TOO_DEEP = "nested too deeply to be rewritten: split the expression, then run porter again"
@@ -167,6 +168,9 @@ class _Pass(cst.CSTTransformer):
             return Manual(_KEPT, whole=False, groups=ported.groups)
         if self.fragment.frozen:
             return Manual(self.fragment.frozen, groups=ported.groups)
+        is_target = self.fragment.role.kind == "target" and self.ctx.parent is None
+        if is_target and not isinstance(ported.node, cst.Attribute):
+            return Manual(_TARGET, groups=ported.groups)
         if self.vetoed.intersection(ported.groups):
             text = " ".join(_MODULE.code_for_node(original).split())
             return Manual(_VETOED.format(text=text if len(text) <= 40 else f"{text[:37]}..."))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from porter.engine.fragment import Fragment, Outcome
 from porter.model import Level
+from porter.rule import OWN
 
 Rewriter = Callable[[Fragment, str, frozenset[str]], Outcome]
 
@@ -20,25 +21,26 @@ def settle(fragments: Sequence[Fragment], alias: str, rewrite: Rewriter) -> list
     """Rewrite every fragment so that no group is ported in part.
 
     Leaving one group can undo an edit that was a member of another one, so this goes on until
-    nothing changes; the set of vetoed groups only grows, so it ends.
+    nothing changes; the sets of vetoed groups only grow, so it ends.
     """
-    vetoed: frozenset[str] = frozenset()
-    outcomes = [rewrite(f, alias, vetoed) for f in fragments]
+    outcomes = [rewrite(f, alias, frozenset()) for f in fragments]
+    vetoed: list[frozenset[str]] = [frozenset()] * len(fragments)
     while True:
-        lost = {
-            group
-            for outcome in outcomes
-            for site in outcome.sites
-            if site.level is Level.MANUAL
-            for group in site.groups
-        }
-        if lost <= vetoed:
+        lost = [_lost(outcome) for outcome in outcomes]
+        shared = frozenset(g for groups in lost for g in groups if not g.startswith(OWN))
+        known, vetoed = vetoed, [old | own | shared for old, own in zip(vetoed, lost, strict=True)]
+        if known == vetoed:
             return outcomes
-        vetoed |= lost
         outcomes = [
-            rewrite(f, alias, vetoed) if _is_member(o, vetoed) else o
-            for f, o in zip(fragments, outcomes, strict=True)
+            rewrite(f, alias, groups) if _is_member(o, groups) else o
+            for f, o, groups in zip(fragments, outcomes, vetoed, strict=True)
         ]
+
+
+def _lost(outcome: Outcome) -> frozenset[str]:
+    """Return the groups of which a member is left to a person."""
+    manual = (site for site in outcome.sites if site.level is Level.MANUAL)
+    return frozenset(group for site in manual for group in site.groups)
 
 
 def _is_member(outcome: Outcome, groups: frozenset[str]) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.rule import Context
+from porter.rule import OWN, Context
 from porter_rules.nodes import is_runtime, walk
 
 _QUESTION = "torch.cuda.is_available"
-_MODULE = cst.Module([])
 
 
 def is_call_of(node: cst.CSTNode, name: str, ctx: Context) -> bool:
@@ -30,14 +29,18 @@ def choices(ctx: Context) -> tuple[str, ...]:
     """Return the vote groups of the expressions around the current node that ask for CUDA.
 
     Those are ternaries by availability, and `and` with such a question. Their test, and what is
-    done where it holds, are members of the group, which is called by the expression's text.
+    done where it holds, are members of the group, which is called by its place in the fragment.
     """
-    return tuple(
-        f"choice:{_MODULE.code_for_node(node)}"
+    around = [
+        node
         for node in ctx.stack
         if isinstance(node, cst.IfExp | cst.BooleanOperation)
         and any(asks_availability(n, ctx) for n in walk(getattr(node, "test", node)))
-    )
+    ]
+    if not around:
+        return ()
+    places = {id(node): place for place, node in enumerate(walk(ctx.stack[0]))}
+    return tuple(f"{OWN}choice:{places[id(node)]}" for node in around)
 
 
 def is_known_available(ctx: Context) -> bool:

@@ -58,11 +58,12 @@ def is_device_expression(node: cst.CSTNode, ctx: Context) -> bool:
 
 
 def has_index(node: cst.CSTNode, ctx: Context) -> bool:
-    """Whether a text spells a device with its index, or is ported: nothing else has an index."""
+    """Whether a text spells a device with its index, be it ported: nothing else has an index."""
     device = device_string(node, ctx)
     if device is not None:
         return device.index is not None
-    return isinstance(node, cst.Call) and is_ported(node, ctx)
+    is_text = isinstance(node, cst.Call) and isinstance(node.func, cst.Name)
+    return is_text and is_ported(node, ctx)
 
 
 def _gives_device(call: cst.Call, name: str, ctx: Context) -> bool:

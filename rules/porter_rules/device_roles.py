@@ -166,7 +166,7 @@ def _element(role: Role, ctx: Context) -> Use:
     siblings = elements(display)
     element = ctx.stack[len(around.stack) + 1]
     before = siblings[: next(i for i, e in enumerate(display.elements) if e is element)]
-    if any(is_runtime(s, ctx) and not has_index(s, ctx) for s in siblings):
+    if any(isinstance(s, cst.Attribute) and is_runtime(s, ctx) for s in siblings):
         return Use.ELSEWHERE  # ported before: ["cuda", "cpu", accel.device_type]
     if role.outer == Role("receiver") and any(is_other_device(s) for s in siblings):
         return Use.TEXT  # ["cpu", "cuda"][torch.cuda.is_available()]

@@ -43,6 +43,11 @@ ACCEL = "import porter_runtime as accel"
             id="before-a-statement-that-a-backslash-indents",
         ),
         pytest.param(
+            "\\\n\nmatch x:\n    case 1:\n        y.cuda()\n",
+            f"\\\n\n{ACCEL}\nmatch x:\n    case 1:\n        y.to(accel.device_type)\n",
+            id="before-a-match-behind-a-backslash",
+        ),
+        pytest.param(
             "from torch import (\n    nn,  # a\n    optim,\n)\nx.cuda()\n",
             f"from torch import (\n    nn,  # a\n    optim,\n)\n{ACCEL}\nx.to(accel.device_type)\n",
             id="import-over-several-lines",

@@ -277,3 +277,12 @@ def test_what_one_rule_has_ported_of_a_list_of_devices_is_its_index_to_the_next(
     first = rewrite_source(before, options=Options(select=("PTR303",))).output
     assert first.endswith(b"run(['cuda', str(accel.torch_device(1))])\n")
     assert rewrite_source(first).output == rewrite_source(before).output
+
+
+def test_a_choice_that_is_left_leaves_no_other_that_is_written_alike() -> None:
+    choice = "(True, 'cuda') if torch.cuda.is_available() else (False, 'cpu')"
+    before = f"import torch\nkind = f({choice}, device={choice})\nf({choice})\n"
+    text, _ = port(before)
+    ported = "(True, accel.device_type) if accel.is_available() else (False, 'cpu')"
+    assert text.endswith(f"kind = f({choice}, device={ported})\nf({choice})\n")
+    assert port(text)[0] == text
