@@ -29,7 +29,7 @@ _VETOED = (
     "hand: port that one, then run porter again"
 )
 _COMMENT = "left, since porting would lose a comment inside: move the comment out of the expression"
-_TARGET = "its port is a call, to which nothing can be assigned: port this by hand"
+_TARGET = "on the NPU it is a call of the shim, to which nothing can be assigned: port this by hand"
 _MODULE = cst.Module([])
 
 _TOO_DEEP = "nested too deeply to be rewritten: split the expression, then run porter again"

@@ -52,6 +52,7 @@ _OWN = Note("an attribute of the project's own objects, which says what it said 
         ),
     ],
     manual=[
+        "torch.amp.GradScaler.is_cuda = True",
         "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
         "        return ext.cuda_fwd(x) if x.is_cuda else ext.cpu_fwd(x)",
         "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"

@@ -286,3 +286,10 @@ def test_a_choice_that_is_left_leaves_no_other_that_is_written_alike() -> None:
     ported = "(True, accel.device_type) if accel.is_available() else (False, 'cpu')"
     assert text.endswith(f"kind = f({choice}, device={ported})\nf({choice})\n")
     assert port(text)[0] == text
+
+
+def test_beside_a_device_a_string_may_be_anything() -> None:
+    text, found = port("import torch\nmain([torch.device('cuda:1'), 'cuda'])\n")
+    assert text.endswith("main([accel.torch_device(1), 'cuda'])\n")
+    assert ("PTR309", 2, Level.MANUAL) in found
+    assert port(f"{SHIM_IMPORT}{text}")[1] == [("PTR309", 3, Level.MANUAL)]
