@@ -171,8 +171,21 @@ class Context:
         return node
 
     def runtime_call(self, attribute: str, *arguments: cst.BaseExpression) -> cst.Call:
-        """Return `accel.<attribute>(<arguments>)`."""
-        return cst.Call(self.runtime(attribute), [cst.Arg(a) for a in arguments])
+        """Return `accel.<attribute>(<arguments>)`.
+
+        The call's parentheses take the place of those around an only argument.
+        """
+        function = self.runtime(attribute)
+        match arguments:
+            case [cst.Tuple() | cst.Yield()]:
+                pass
+            case [cst.BaseExpression(lpar=[first, *lpar], rpar=[*rpar, last]) as only]:
+                arg = cst.Arg(
+                    only.with_changes(lpar=lpar, rpar=rpar),
+                    whitespace_after_arg=last.whitespace_before,
+                )
+                return cst.Call(function, [arg], whitespace_before_args=first.whitespace_after)
+        return cst.Call(function, [cst.Arg(a) for a in arguments])
 
     def within(self, flag: str) -> bool:
         """Whether the fragment stands in such a place."""
