@@ -23,7 +23,7 @@ _TAKING = re.compile(rb"(\w+)(?:[ \t]*:[ \t]*[\w.\[\]]+)?\s*=\s*[\w.]*\Z")
 _COUNTING = rb"(?:[%%/*]=?|nprocs\s*=|world_size\s*=)[\s(]*(?:\w+\.)*(?:%s)\b"
 _ASKS_FOR_CUDA = re.compile(rb"\.is_cuda|\.type\s*[!=]=")
 
-_SCRIPTED = re.compile(rb"script(?:\(| as )")
+_SCRIPTED = re.compile(rb"script(?:\((?<!\wscript\()| as )")
 """`torch.jit.script(model)`; the decorator has a test of its own."""
 
 _NPU_KEYS = re.compile(rb"\b(\w+)\[[\"']npu[\"']\]\s*=(?!=)")

@@ -12,16 +12,14 @@ import ast
 import bisect
 import sys
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from porter.engine.chunks import Chunk, changed_chunks
 from porter.engine.comments import lost_comment
-from porter.engine.source import Source
+from porter.engine.source import Placed, Source
 from porter.engine.splice import Change, Spliced
 
 _FIELDS_HAVE_PLACES = sys.version_info >= (3, 12)
-
-
-_Placed = ast.expr | ast.stmt | ast.excepthandler | ast.pattern | ast.arg | ast.keyword | ast.alias
 
 
 class GuardError(Exception):
@@ -235,11 +233,7 @@ class _ExtentGuard:
 
 
 def _extent(source: Source, node: ast.AST) -> tuple[int, int]:
-    assert isinstance(node, _Placed)
-    end_line, end_column = node.end_lineno, node.end_col_offset
-    assert end_line is not None
-    assert end_column is not None
-    return source.offset(node.lineno, node.col_offset), source.offset(end_line, end_column)
+    return source.extent(cast(Placed, node))
 
 
 def _statements(nodes: list[ast.AST]) -> list[ast.stmt]:

@@ -13,11 +13,18 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import TypeAlias
 
 from porter.engine.recursion import recursion_limit
 
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*[-\w.]+")
 """The declaration of an encoding, as PEP 263 has it."""
+
+
+Placed: TypeAlias = (
+    ast.expr | ast.stmt | ast.excepthandler | ast.pattern | ast.arg | ast.keyword | ast.alias
+)
+"""What `ast` knows the place of."""
 
 
 class SourceError(Exception):
@@ -121,7 +128,7 @@ class Source:
         """Return the offset of an `ast` position (line from 1, column in UTF-8 bytes from 0)."""
         return self.line_starts[line - 1] + column
 
-    def extent(self, node: ast.stmt | ast.expr) -> tuple[int, int]:
+    def extent(self, node: Placed) -> tuple[int, int]:
         """Return the offsets at which a node of the text's tree begins and ends."""
         end = self.offset(node.end_lineno or 1, node.end_col_offset or 0)
         return self.offset(node.lineno, node.col_offset), end

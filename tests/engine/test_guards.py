@@ -126,6 +126,12 @@ def test_a_missing_import_line_is_stopped() -> None:
         "if a:\n    import torch\n    x = y.cuda()\nz = 1\n",
         "import torch\nx = 1\n\\\ny = x.cuda()\n",
         '"""Doc."""\nfrom torch import nn\nx = """\n""" + str(y.cuda())  # end',
+        'class A:\n    """Doc."""\n\n    def f(y): return y.cuda()\n# end\n    z = 1\n',
+        'class A:\n\tx = y.cuda()\n\t@d(a.cuda())\n\tdef f(y):\n\t\treturn """\n"""\nz = y.cuda()',
+        "class A(f(y.cuda())):\n    x = y.cuda()\n\n\nclass B:\n    x = 1; z = y.cuda()",
+        "class A: x = y.cuda()\nclass B(\n  C): x = y.cuda()\nclass D: \\\n  x = y.cuda()\n",
+        "@d\nclass A:\n    x = 1\n    # torch\n    y = x.cuda()  # end\n\nclass B:\n    class C:\n"
+        "        x = y.cuda()\n",
     ],
 )
 def test_the_parts_that_changed_are_those_of_the_whole(text: str) -> None:
@@ -134,7 +140,8 @@ def test_the_parts_that_changed_are_those_of_the_whole(text: str) -> None:
     spliced = Spliced(source.data, changes)
     whole = {
         (ast.dump(s), Source(spliced.data, "utf-8", b"").extent(s))
-        for s in ast.parse(spliced.data).body
+        for s in ast.walk(ast.parse(spliced.data))
+        if isinstance(s, ast.stmt)
     }
     chunks = changed_chunks(source, tree, spliced)
     assert chunks
@@ -144,13 +151,21 @@ def test_the_parts_that_changed_are_those_of_the_whole(text: str) -> None:
             assert (ast.dump(statement), (chunk.start + start, chunk.start + end)) in whole
     touched = {id(s) for chunk in chunks for s in chunk.old}
     for statement in tree.body:
-        if id(statement) not in touched:
+        if not touched.intersection(map(id, ast.walk(statement))):
             start, end = source.extent(statement)
             assert source.data[start:end] in spliced.data
 
 
 def test_only_what_changed_is_parsed_again() -> None:
     text = b"import torch\n" + b"def f(): pass\n" * 50 + b"x = y.cuda()\n" + b"z = 1\n" * 50
+    source, tree, changes, _ = prepare(text)
+    chunks = changed_chunks(source, tree, Spliced(source.data, changes))
+    assert sum(len(chunk.old) for chunk in chunks) == 2
+
+
+def test_only_what_changed_of_a_class_is_parsed_again() -> None:
+    methods = b"    def f(): pass\n" * 50
+    text = b"import torch\nclass A:\n" + methods + b"    x = y.cuda()\n    z = 1\n"
     source, tree, changes, _ = prepare(text)
     chunks = changed_chunks(source, tree, Spliced(source.data, changes))
     assert sum(len(chunk.old) for chunk in chunks) == 2
