@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -114,6 +113,8 @@ def _checked(
     """Return a table's values, lists as tuples, under keys that are Python names."""
     for key, value in table.items():
         if key not in types:
+            import difflib
+
             close = difflib.get_close_matches(key, types, 1)
             hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(types)}"
             raise Refused(f"{path}: {name}.{key} is unknown; {hint}")

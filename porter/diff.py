@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -119,6 +118,8 @@ def _changes(old: list[bytes], new: list[bytes]) -> Iterator[_Change]:
     Edits are small and far between: the texts are cut where they agree again, and the matcher,
     whose time grows with the square of the repeated lines, sees the pieces alone.
     """
+    import difflib  # here, since a hook asks this module for quoted names alone
+
     i = j = 0
     while i < len(old) or j < len(new):
         if old[i : i + 1] == new[j : j + 1]:

@@ -67,5 +67,8 @@ def warm_up(examples: Mapping[str, str], options: Options) -> None:
         examples: of each kind that is going to be read, the name of a file.
         options: as they will be given to `rewrite`.
     """
+    import gc
+
     for kind, name in examples.items():
         rewrite(b"", kind=kind, name=name, options=options)
+    gc.freeze()  # what is imported by now stays shared with forked workers

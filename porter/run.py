@@ -164,18 +164,19 @@ def _rewritten(
     """Yield each hit with what became of it in memory."""
     if not scanned.hits:
         return  # and libcst is never imported
-    readers.warm_up({file.kind: file.name for file in scanned.hits}, options)
     jobs = workers_for(scanned.size, jobs)
 
     def work(file: File) -> _Rewritten:
         own = per_file.options(options, file.root / file.name, file.root)
         return _rewrite(file, own, with_diff=with_diff)
 
-    with collector_off(), contextlib.closing(ordered_map(work, scanned.hits, jobs)) as results:
-        for file, result in zip(scanned.hits, results, strict=True):
-            if isinstance(result, Died):
-                result = _Rewritten((died(result),))
-            yield file, result
+    with collector_off():
+        readers.warm_up({file.kind: file.name for file in scanned.hits}, options)
+        with contextlib.closing(ordered_map(work, scanned.hits, jobs)) as results:
+            for file, result in zip(scanned.hits, results, strict=True):
+                if isinstance(result, Died):
+                    result = _Rewritten((died(result),))
+                yield file, result
 
 
 def _rewrite(file: File, options: Options, *, with_diff: bool) -> _Rewritten:
@@ -215,10 +216,9 @@ def fault(problem: Exception) -> Finding:
 
 @contextlib.contextmanager
 def collector_off() -> Iterator[None]:
-    """Spare the walks over syntax trees the search for garbage that they hardly make."""
+    """Spare imports and walks over syntax trees the search for garbage that they hardly make."""
     was_enabled = gc.isenabled()
     gc.disable()
-    gc.freeze()  # what is imported by now stays shared with forked workers
     try:
         yield
     finally:

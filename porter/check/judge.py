@@ -78,22 +78,23 @@ def judge(
     """
     scanned = [(target, _first_look(target)) for target in targets]
     hits = [target for target, look in scanned if look is None]
-    readers.warm_up({target.kind: target.name for target in hits}, options)
 
     def work(target: Target) -> Verdict:
         own = per_file.options(options, target.root / target.name, target.root)
         return _judge(target, own, with_fixes=with_fixes)
 
     jobs = run.workers_for(sum(_size(target) for target in hits), jobs)
-    with run.collector_off(), contextlib.closing(ordered_map(work, hits, jobs)) as results:
-        for target, look in scanned:
-            if look is not None:
-                yield look
-                continue
-            verdict = next(results)
-            if isinstance(verdict, Died):
-                verdict = Verdict(target, (run.died(verdict),))
-            yield verdict
+    with run.collector_off():
+        readers.warm_up({target.kind: target.name for target in hits}, options)
+        with contextlib.closing(ordered_map(work, hits, jobs)) as results:
+            for target, look in scanned:
+                if look is not None:
+                    yield look
+                    continue
+                verdict = next(results)
+                if isinstance(verdict, Died):
+                    verdict = Verdict(target, (run.died(verdict),))
+                yield verdict
 
 
 def read(target: Target) -> bytes:
