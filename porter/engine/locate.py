@@ -67,17 +67,23 @@ def _triggers(data: bytes) -> Iterator[int]:
     """Yield where the text holds a word that can be of a site."""
     yield from mentions(data)
     yield from triggers.package_imports(data)
-    for pattern in _patterns():
+    words, patterns = _words()
+    for word in words:
+        at = data.find(word)
+        while at >= 0:
+            yield at
+            at = data.find(word, at + 1)
+    for pattern in patterns:
         for match in pattern.finditer(data):
             yield match.start()
 
 
 @cache
-def _patterns() -> list[re.Pattern[bytes]]:
-    """Return expressions for the words of a line.
+def _words() -> tuple[list[bytes], list[re.Pattern[bytes]]]:
+    """Return the words of a line: some as they are, those that share a stem as an expression.
 
-    One for each is several times faster than one for all: each begins with plain text, for which
-    `re` has a quick search.
+    One search for each is several times faster than one expression for all. Each expression
+    begins with plain text, for which `re` has a quick search.
     """
     alone = []
     shared: dict[bytes, list[bytes]] = {stem: [] for stem in triggers.STEMS}
@@ -87,13 +93,13 @@ def _patterns() -> list[re.Pattern[bytes]]:
             continue
         stem = next((stem for stem in triggers.STEMS if stem in word), None)
         if stem is None:
-            alone.append(re.escape(word))
+            alone.append(word)
         else:
             before, _, after = word.partition(stem)
             behind = b"(?<=%s)" % re.escape(before + stem) if before else b""
             shared[stem].append(behind + re.escape(after))
     together = [re.escape(stem) + b"(?:%s)" % b"|".join(ends) for stem, ends in shared.items()]
-    return [re.compile(pattern) for pattern in (*alone, *together)]
+    return alone, [re.compile(pattern) for pattern in together]
 
 
 def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
