@@ -15,11 +15,12 @@ from porter.engine.guards import GuardError, check
 from porter.engine.inserter import Inserter
 from porter.engine.keeping import Keeper
 from porter.engine.locate import locate
+from porter.engine.passes import RuleError
 from porter.engine.place import Survey
 from porter.engine.pragmas import MARK, Pragmas
 from porter.engine.prefilter import may_have_sites
 from porter.engine.recursion import recursion_limit
-from porter.engine.rewriter import Memo, RuleError, memoised
+from porter.engine.rewriter import Memo, memoised
 from porter.engine.rulebook import RuleBook
 from porter.engine.shim_alias import choose_alias
 from porter.engine.source import Source, SourceError

@@ -316,12 +316,12 @@ def test_a_file_of_300_kb(port: Port) -> None:
 
 
 def test_a_faulty_rule_is_named_and_the_file_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    from porter.engine import rewriter
+    from porter.engine import passes
 
     def fail(rule: Rule, *_: object) -> None:
-        raise rewriter.RuleError(rule.code, KeyError("x"))
+        raise passes.RuleError(rule.code, KeyError("x"))
 
-    monkeypatch.setattr(rewriter, "_ask", fail)
+    monkeypatch.setattr(passes, "_ask", fail)
     message = error(b"unheard_of_name.cuda()\n")
     assert "PTR" in message
     assert "KeyError" in message
