@@ -62,11 +62,14 @@ def device_string(node: cst.CSTNode, ctx: Context) -> DeviceString | None:
 
 
 def gives_text(node: cst.CSTNode, ctx: Context) -> bool:
-    """Whether the node spells a device string, or is a choice or a list that may give one."""
+    """Whether the node spells a device string, or is a choice, list or sum that may give one."""
     match node:
         case cst.ListComp(elt=each) | cst.SetComp(elt=each) | cst.GeneratorExp(elt=each):
             return gives_text(each, ctx)
-    parts = branches(node) or elements(node)
+        case cst.BinaryOperation(left=left, right=right):
+            parts = [left, right]
+        case _:
+            parts = [*branches(node), *elements(node)]
     return device_string(node, ctx) is not None or any(gives_text(part, ctx) for part in parts)
 
 

@@ -293,3 +293,10 @@ def test_beside_a_device_a_string_may_be_anything() -> None:
     assert text.endswith("main([accel.torch_device(1), 'cuda'])\n")
     assert ("PTR309", 2, Level.MANUAL) in found
     assert port(f"{SHIM_IMPORT}{text}")[1] == [("PTR309", 3, Level.MANUAL)]
+
+
+def test_an_operation_on_device_strings_is_no_index() -> None:
+    before = 'd = "cuda:" + str(["cpu", "cuda"] % n)\n'
+    text, found = port(before)
+    assert text == before
+    assert {code for code, _, _ in found} == {"PTR309"}
